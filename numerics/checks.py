@@ -1,0 +1,63 @@
+"""Bad input is refused here, in one line, before any work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numerics.errors import InputError
+
+# Rounding in R - m m^T is of the size of its entries; a tenth of the digits is left for users
+# who typed R with few of them.
+PSD_TOLERANCE = 1e-8
+
+
+def real_array(name: str, given: Any, ndim: int) -> np.ndarray:
+    """``given`` as a finite float64 array of ``ndim`` dimensions."""
+    try:
+        array = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: expected an array of real numbers, got {given!r}"[:200]) from None
+    if array.ndim != ndim:
+        raise InputError(f"{name}: expected {ndim} dimension(s), got shape {array.shape}")
+    if not np.all(np.isfinite(array)):
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"{name}: entry {where} is {array[where]}; every entry must be finite")
+    return array
+
+
+def order_parameters(m: Any, R: Any, spikes: int) -> tuple[np.ndarray, np.ndarray]:
+    """m (H, F) and R (H, H) as arrays, or InputError unless R - m m^T is physical."""
+    m = real_array("m", m, 2)
+    R = real_array("R", R, 2)
+    if m.shape[1] != spikes:
+        raise InputError(f"m: expected {spikes} columns, one a spike of the prior, got {m.shape}")
+    if R.shape != (m.shape[0], m.shape[0]):
+        raise InputError(f"R: expected shape {(m.shape[0],) * 2} to fit m {m.shape}, got {R.shape}")
+    scale = max(1e-300, float(np.max(np.abs(R))))
+    asymmetry = float(np.max(np.abs(R - R.T)))
+    if asymmetry > PSD_TOLERANCE * scale:
+        raise InputError(f"R: must be symmetric, entries differ from the transpose by {asymmetry:.3g}")
+    smallest = float(np.linalg.eigvalsh(R - m @ m.T)[0])
+    if smallest < -PSD_TOLERANCE * max(scale, float(np.max(np.abs(m))) ** 2):
+        raise InputError(
+            f"R - m m^T: must be positive semidefinite, its smallest eigenvalue is {smallest:.6g}"
+        )
+    return m, (R + R.T) / 2
+
+
+def positive(name: str, given: Any) -> float:
+    """``given`` as a finite number above 0."""
+    number = real_array(name, given, 0)
+    if number <= 0:
+        raise InputError(f"{name}: expected a number > 0, got {given!r}")
+    return float(number)
+
+
+def count(name: str, given: Any, *, least: int = 1) -> int:
+    """``given`` as an integer of at least ``least``."""
+    whole = isinstance(given, (int, np.integer)) or (isinstance(given, float) and given == int(given))
+    if isinstance(given, bool) or not whole or given < least:
+        raise InputError(f"{name}: expected an integer >= {least}, got {given!r}")
+    return int(given)

@@ -1,0 +1,49 @@
+"""The sequence length: a number, or a law of lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from numerics.checks import count, real_array
+from numerics.errors import InputError
+
+ODDS_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class SequenceLength:
+    """Lengths (n,) with their odds (n,); a fixed length has one."""
+
+    lengths: tuple[int, ...]
+    odds: tuple[float, ...]
+
+    @classmethod
+    def of(cls, tokens: Any) -> SequenceLength:
+        """From an integer L >= 1 or a mapping {L: probability}; InputError otherwise."""
+        if isinstance(tokens, SequenceLength):
+            return tokens
+        if not isinstance(tokens, Mapping):
+            return cls((count("tokens", tokens),), (1.0,))
+        lengths = tuple(count("tokens", length) for length in tokens)
+        odds = real_array("tokens: probabilities", list(tokens.values()), 1)
+        if np.any(odds < 0) or abs(odds.sum() - 1) > ODDS_TOLERANCE:
+            raise InputError(f"tokens: probabilities must be >= 0 and sum to 1, got {odds.sum():.12g}")
+        return cls(lengths, tuple(float(p) for p in odds))
+
+    @property
+    def longest(self) -> int:
+        return max(self.lengths)
+
+    def powers(self, phi: np.ndarray) -> np.ndarray:
+        """phi^(L-1) and its first two derivatives in phi, averaged over L: shape (3, ...)."""
+        out = np.zeros((3, *np.shape(phi)))
+        for length, odds in zip(self.lengths, self.odds, strict=True):
+            factor = odds
+            for order in range(min(3, length)):
+                out[order] += factor * phi ** (length - 1 - order)
+                factor *= length - 1 - order
+        return out

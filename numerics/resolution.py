@@ -1,0 +1,61 @@
+"""How fine a uniform grid must be: steps from the decay of the integrand's Fourier transform.
+
+A trapezoid sum with step h misses what the integrand's spectrum holds beyond 2 pi / h. In a
+logit x the factors X_n fall off like exp(-pi |w| / 2) (exactly so for exponential scores, the
+strip of analyticity has half-width pi / 2), a Gaussian of width b like exp(-b^2 w^2 / 2). Each
+function below solves "spectrum at 2 pi / h = exp(-digits)" for h. Adaptivity raises ``digits``
+where an activation varies faster.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, pi, sqrt
+
+STRIP = pi / 2
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """Target accuracy exp(-digits) of one evaluation, ``digits`` in nats."""
+
+    digits: float
+
+    @property
+    def window(self) -> float:
+        """Half-width, in standard deviations, beyond which a Gaussian is below the target."""
+        return sqrt(2 * self.digits) + 0.5
+
+    def normal_step(self, slope: float, smoothing: float = 0.0) -> float:
+        """Step in z for E[X(y + slope z)], X already averaged over a Gaussian of ``smoothing``.
+
+        The spectrum is that of the normal weight times that of X: the worst split of the
+        frequency between both decides.
+        """
+        if slope < 1e-12:
+            return 2 * pi / sqrt(2 * self.digits)
+        c, beta = STRIP / slope, (smoothing / slope) ** 2
+        excess = self.digits - c * c / 2
+        if excess <= 0:
+            return 2 * pi / sqrt(2 * self.digits)
+        if beta > 0:
+            y = (sqrt(c * c + 2 * beta * excess / (1 + beta)) - c) / beta
+        else:
+            y = excess / c
+        return 2 * pi / (c + (1 + beta) * y)
+
+    def lift_step(self, smoothing: float) -> float:
+        """Step in s = ln t for a product of averages over Gaussians of ``smoothing``."""
+        if smoothing < 1e-6:
+            return 2 * pi * STRIP / self.digits
+        variance = smoothing * smoothing
+        frequency = (sqrt(STRIP * STRIP + 2 * variance * self.digits) - STRIP) / variance
+        return 2 * pi / frequency
+
+    def lift_range(self, logs: tuple[float, float], offset: float) -> tuple[float, float]:
+        """The range of s that matters, for ln of the normalizer between ``logs``."""
+        low, high = logs
+        stop = log(self.digits + 1) - low
+        if offset > 0:
+            stop = min(stop, log((self.digits + 1) / offset))
+        return min(-high, stop) - self.digits, stop

@@ -1,0 +1,232 @@
+"""One readable NumPy module for each activation: everything that numerics needs, derived."""
+
+from __future__ import annotations
+
+import json
+from functools import reduce
+
+import sympy as sp
+
+from theory import factors as fac
+from theory import order_parameters as op
+from theory import symbols as sym
+from theory.activation import Activation
+from theory.codegen_factors import attention, joint_factors, single_factors
+from theory.expectation import LengthPower
+from theory.index_notation import einsum
+from theory.numpy_printer import function, lines, source
+from theory.risk import derive_risk
+from theory.rules.collection import Term, collected
+
+# Goes up whenever generated modules change meaning; part of every cache key.
+GENERATOR = 1
+
+_HEADER = '''\
+"""Kernels of the activation {name}, derived by theory/ and written by its code generator.
+
+Do not edit: `headflow derive {name}` rebuilds this file. Every function broadcasts over its
+array arguments; all numbers are float64. Factors of one token, n = 0, 1, 2 (named survival,
+score, square): X_n = t^(n p) f^n exp(-t g), t = e^s. Averages come as ``relevant`` and
+``noise``, indexed by n; ``powers`` are the derivatives of phi^(L-1) in phi = noise[0].
+"""
+
+import numpy as np
+from scipy import special
+
+GENERATOR = {generator}
+DEFINITION = {definition}
+SCOPE = {scope!r}
+OFFSET = {offset}
+SMOOTH = {smooth}
+FREE_BIAS = {free_bias}
+FREE_GAIN = {free_gain}
+
+
+def _exp(z):
+    """An exponential inside exp(-...): beyond e^{cap} the outer one is 0 in any case."""
+    return np.exp(np.minimum(z, {cap}))
+'''
+
+
+def numpy_source(activation: Activation) -> str:
+    """The source text of the kernels module of one activation.
+
+    The same definition gives the same text on every run, whatever the hash seed.
+    """
+    constant, terms = collected(derive_risk(activation).result)
+    definition = json.dumps(activation.definition(), indent=4).replace("null", "None")
+    header = _HEADER.format(
+        name=activation.name,
+        generator=GENERATOR,
+        definition=definition,
+        scope=activation.scope,
+        offset=source(activation.offset),
+        # Tables hold t^n exp(-t) up to n = 2 p + 2; t^n itself must not overflow either.
+        cap=float(600 / (2 * activation.power + 2)),
+        smooth=activation.smooth,
+        free_bias=activation.has_free_bias,
+        free_gain=activation.gain == "free",
+    )
+    factors = (joint_factors if activation.scope == "heads" else single_factors)(activation)
+    single = [term for term in terms if len(term.heads) < 2]
+    pairs = [term for term in terms if len(term.heads) == 2]
+    parts = [header, attention(activation), *factors, *_moments("single", single)]
+    parts += _moments("pair", pairs) if pairs else []
+    parts += [*_risk(constant, terms), *_logits(activation), *_chain(activation)]
+    text = "\n\n".join(parts)
+    return text if "special." in text else text.replace("from scipy import special\n", "")
+
+
+def _moments(kind: str, terms: list[Term]) -> list[str]:
+    """The integrands in the lift variables, and their first variation in each average."""
+    heads = (sym.h, sym.k) if kind == "pair" else (sym.h,)
+    nodes = {node: fac.factorize(node, heads)[0] for term in terms for node in fac.averages(term)}
+    names = {
+        node: sp.Symbol(f"{factor.name}_{_density(node)}", real=True)
+        for node, factor in nodes.items()
+    }
+    integrands = [_named(term.integrand, names) for term in terms]
+    arguments = "s, v, relevant, noise, powers" if kind == "pair" else "s, relevant, noise, powers"
+    doc = "; ".join(f"{_label(t)} = {sp.sstr(t.integrand)}" for t in terms)
+    moments = function(
+        f"{kind}_moments({arguments})",
+        f"Integrands in the logarithmic lift variables.\n\n{doc}.",
+        [
+            *_unpack(integrands),
+            *lines([(_label(t), _powers(e)) for t, e in zip(terms, integrands, strict=True)]),
+            f"return {', '.join(_label(t) for t in terms)}",
+        ],
+    )
+    risk = sp.Add(*(t.coefficient * e for t, e in zip(terms, integrands, strict=True)))
+    variations = [
+        (f"out[{density}, {order}]", risk.diff(symbol))
+        for density, name in enumerate(("relevant", "noise"))
+        for order, factor in enumerate(fac.NAMES)
+        for symbol in [sp.Symbol(f"{factor}_{name}", real=True)]
+    ]
+    shape = "np.broadcast_shapes(np.shape(noise)[1:], np.shape(relevant)[1:])"
+    variation = function(
+        f"{kind}_variation({arguments}, gamma)",
+        "out[density, n] = d(risk integrand) / d(average of X_n), density 0 relevant, 1 noise.",
+        [
+            *_unpack([e for _, e in variations]),
+            f"out = np.empty((2, 3, *{shape}))",
+            *lines([(name, _powers(e)) for name, e in variations]),
+            "return out",
+        ],
+    )
+    return [moments, variation]
+
+
+def _density(node) -> str:
+    return "relevant" if node.density == sym.RELEVANT else "noise"
+
+
+def _label(term: Term) -> str:
+    if len(term.heads) == 2:
+        return "pair"
+    return "linear" if sp.degree(term.coefficient, sym.gain) == 1 else "square"
+
+
+def _named(expression: sp.Expr, names: dict) -> sp.Expr:
+    """Averages become symbols, so that the integrand can be differentiated by them."""
+    ordered = sorted(names, key=sp.default_sort_key)
+    return reduce(lambda e, node: e.xreplace({node: names[node]}), ordered, expression)
+
+
+def _powers(expression: sp.Expr) -> sp.Expr:
+    return expression.replace(LengthPower, lambda phi, n: sp.Symbol(f"power_{n}", real=True))
+
+
+def _unpack(expressions: list[sp.Expr]) -> list[str]:
+    """Names for the rows of the stacked arguments, as far as they are used."""
+    used = {z.name for e in expressions for z in _powers(e).free_symbols}
+
+    def row(names, array):
+        kept = [name if name in used else "_" for name in names]
+        return [f"{', '.join(kept)} = {array}"] if set(kept) != {"_"} else []
+
+    return [
+        *row([f"{name}_relevant" for name in fac.NAMES], "relevant"),
+        *row([f"{name}_noise" for name in fac.NAMES], "noise"),
+        *row([f"power_{n}" for n in range(3)], "powers"),
+    ]
+
+
+def _risk(constant: sp.Expr, terms: list[Term]) -> list[str]:
+    """The risk as a polynomial in the gain, its slope and its minimum."""
+    labels = {label: sp.Symbol(label, real=True) for label in ("linear", "square", "pair")}
+    risk = constant + sum(term.coefficient * labels[_label(term)] for term in terms)
+    slope = risk.diff(sym.gain)
+    (best,) = sp.solve(slope, sym.gain)
+    arguments = "linear, square, pair"
+    sums = "linear, square and pair are summed over heads and pairs of heads."
+    return [
+        function(
+            f"risk({arguments}, gamma)", f"E = {risk}; {sums}", [f"return {source(risk)}"]
+        ),
+        function(
+            f"gain_slope({arguments}, gamma)",
+            f"dE/dgamma = {slope}; {sums}",
+            [f"return {source(slope)}"],
+        ),
+        function(
+            f"best_gain({arguments})",
+            f"The gamma at which E is least: {best}; {sums}",
+            [f"return {source(best)}"],
+        ),
+    ]
+
+
+def _logits(activation: Activation) -> list[str]:
+    """Bias, gain, mean and covariance of the logits in terms of the order parameters."""
+    bias = op.bias(activation)
+    expression = "np.zeros(R.shape[0])" if bias == 0 else _elementwise(bias)
+    gain = {"mean": 1 / sym.H, "sum": sp.S.One}.get(activation.gain, activation.gain)
+    parts = [
+        function("bias(R, beta)", f"b_h = {bias}", [f"return {expression}"]),
+        function(
+            "mean(m, theta, b)",
+            f"mu_ah = {op.mean()}: of the logits on the relevant token",
+            [f"return {einsum(op.mean() - op.b[op.h], (op.a, op.h))} + b"],
+        ),
+        function(
+            "covariance(R, m, V)",
+            f"C_ahk = {op.covariance()}: of the logits on the relevant token",
+            [f"return R + {einsum(op.covariance() - op.R[op.h, op.k], (op.a, op.h, op.k))}"],
+        ),
+    ]
+    if activation.gain != "free":
+        body = [f"return {source(gain)}"]
+        parts.append(function("gain(H)", f"gamma = {gain} with H heads", body))
+    return parts
+
+
+def _elementwise(bias: sp.Expr) -> str:
+    """A formula in R_hh and beta_h for all heads at once."""
+    diagonal, free = sp.Symbol("np.diagonal(R)"), sp.Symbol("beta")
+    return str(source(bias.subs({op.R[op.h, op.h]: diagonal, op.beta[op.h]: free})))
+
+
+def _chain(activation: Activation) -> list[str]:
+    """From derivatives in means and covariances of logits to those in m, R and beta."""
+    rule = op.chain_rule(activation)
+    inputs = "slope, curvature, noise_slope, noise_curvature"
+    ij, i = (op.i, op.j), (op.i,)
+    return [
+        function(
+            f"gradient_m(p, theta, V, m, {inputs})",
+            f"dE/dm_ij = {rule.m}, indices not on the left summed",
+            [f"return {einsum(rule.m, ij)}"],
+        ),
+        function(
+            f"gradient_R(p, {inputs})",
+            f"dE/dR_ij (symmetric matrix gradient) = {rule.R}, indices not on the left summed",
+            [f"return {einsum(rule.R, ij)}"],
+        ),
+        function(
+            f"gradient_beta(p, {inputs})",
+            f"dE/dbeta_i = {rule.beta}, indices not on the left summed",
+            [f"return {einsum(rule.beta, i)}"],
+        ),
+    ]

@@ -1,0 +1,1 @@
+"""Named rewriting rules, one a file: each turns one exact expression into another."""
