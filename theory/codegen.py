@@ -18,9 +18,6 @@ from theory.numpy_printer import function, lines, source
 from theory.risk import derive_risk
 from theory.rules.collection import Term, collected
 
-# Goes up whenever generated modules change meaning; part of every cache key.
-GENERATOR = 1
-
 _HEADER = '''\
 """Kernels of the activation {name}, derived by theory/ and written by its code generator.
 
@@ -33,7 +30,6 @@ score, square): X_n = t^(n p) f^n exp(-t g), t = e^s. Averages come as ``relevan
 import numpy as np
 from scipy import special
 
-GENERATOR = {generator}
 DEFINITION = {definition}
 SCOPE = {scope!r}
 OFFSET = {offset}
@@ -57,7 +53,6 @@ def numpy_source(activation: Activation) -> str:
     definition = json.dumps(activation.definition(), indent=4).replace("null", "None")
     header = _HEADER.format(
         name=activation.name,
-        generator=GENERATOR,
         definition=definition,
         scope=activation.scope,
         offset=source(activation.offset),

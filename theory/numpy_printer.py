@@ -44,6 +44,10 @@ class KernelPrinter(NumPyPrinter):
     def _print_Ramp(self, expression):
         return f"np.maximum({self._print(expression.args[0])}, 0.0)"
 
+    def _print_DiracDelta(self, expression):
+        # Almost everywhere; a kink's delta is never met by a grid (numerics asks for SMOOTH)
+        return f"(0.0 * {self._print(expression.args[0])})"
+
     def _print_erf(self, expression):
         return self._special("special.erf", expression)
 

@@ -1,3 +1,4 @@
 def parse_expression(text,*,variable,parameters={}):
     import sympy
-    return sympy.sympify(text,locals={'x':variable,**parameters})
+    from theory.functions import Sigmoid,Ramp,Softplus
+    return sympy.sympify(text,locals={'x':variable,'sigmoid':Sigmoid,'relu':Ramp,'softplus':Softplus,**parameters})

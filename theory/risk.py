@@ -72,3 +72,12 @@ def derive_risk(activation: Activation) -> Derivation:
     return record.then(collection.NAME, collection.REASON, collection.collect)
 
 
+def derive_concrete_risk(activation: Activation) -> Derivation:
+    """The same derivation, ending with the activation's own score and normalizer."""
+    return derive_risk(activation).then(
+        "functions",
+        f"The score and the normalizer of {activation.name}.",
+        lambda e: insert_functions(e, activation),
+    )
+
+

@@ -1,0 +1,1 @@
+"""What theory/ produced for each built-in activation; `headflow derive --all` rebuilds it."""

@@ -1,0 +1,241 @@
+"""Kernels of the activation bayes-softmax, derived by theory/ and written by its code generator.
+
+Do not edit: `headflow derive bayes-softmax` rebuilds this file. Every function broadcasts over its
+array arguments; all numbers are float64. Factors of one token, n = 0, 1, 2 (named survival,
+score, square): X_n = t^(n p) f^n exp(-t g), t = e^s. Averages come as ``relevant`` and
+``noise``, indexed by n; ``powers`` are the derivatives of phi^(L-1) in phi = noise[0].
+"""
+
+import numpy as np
+
+DEFINITION = {
+    "name": "bayes-softmax",
+    "score": "exp(Symbol('x', real=True))",
+    "normalizer": "exp(Symbol('x', real=True))",
+    "scope": "heads",
+    "offset": "0",
+    "power": "1",
+    "bias": "norm",
+    "gain": "sum"
+}
+SCOPE = 'heads'
+OFFSET = 0
+SMOOTH = True
+FREE_BIAS = False
+FREE_GAIN = False
+
+
+def _exp(z):
+    """An exponential inside exp(-...): beyond e^150.0 the outer one is 0 in any case."""
+    return np.exp(np.minimum(z, 150.0))
+
+
+def attention(x):
+    """a = f / (c + Z)^p, f = exp(x), g = exp(x), c = 0, p = 1, Z = sum of g over tokens and heads.
+
+    x of shape (..., L, H), bias included.
+    """
+    kappa = np.max(x, axis=(-2, -1), keepdims=True)
+    w_0 = np.exp(-kappa + x)
+    score = w_0
+    normalizer = w_0
+    total = np.sum(normalizer + 0.0 * x, axis=(-2, -1), keepdims=True)
+    return score / total
+
+
+def units(x):
+    """kappa, f and g of x (..., H), derivative first: f = exp(x) in units of e^(p kappa), g =
+    exp(x) in units of e^kappa.
+    """
+    kappa = np.max(x, axis=-1)
+    unit = kappa[..., None]
+    f, g = np.empty((3, *x.shape)), np.empty((3, *x.shape))
+    w_0 = np.exp(-unit + x)
+    f[0] = w_0
+    f[1] = w_0
+    f[2] = w_0
+    g[0] = w_0
+    g[1] = w_0
+    g[2] = w_0
+    return kappa, f, g
+
+
+def log_normalizer(x):
+    """ln of the normalizer of one token, summed over heads, x of shape (..., H)."""
+    kappa, _, g = units(x)
+    return kappa + np.log(np.sum(g[0], axis=-1))
+
+
+def joint_factors(s, kappa, f, g):
+    """X_n = [exp(-g0*t), f0*t*exp(-g0*t), f0**2*t**2*exp(-g0*t)]: f0, g0 sums over heads, s
+    broadcasts against the nodes' kappa.
+    """
+    f0, g0 = np.sum(f[0], axis=-1), np.sum(g[0], axis=-1)
+    t = _exp(s + kappa)
+    out = np.empty((3, *t.shape))
+    w_0 = np.exp(-g0*t)
+    out[0] = w_0
+    out[1] = f0*t*w_0
+    out[2] = f0**2*t**2*w_0
+    return out
+
+
+def joint_partials(s, variation, kappa, f, g):
+    """Partial derivatives f, g, ff, fg, gg in the sums f0, g0 of M = sum_n,s variation[n, s]
+    X_n(s), at each node.
+    """
+    f0, g0 = np.sum(f[0], axis=-1), np.sum(g[0], axis=-1)
+    t = _exp(s[:, None] + kappa)
+    decay = np.exp(-t * g0)
+    table = t * decay
+    moment_0_1 = variation[0] @ table
+    moment_1_1 = variation[1] @ table
+    table = t ** 2 * decay
+    moment_0_2 = variation[0] @ table
+    moment_1_2 = variation[1] @ table
+    moment_2_2 = variation[2] @ table
+    table = t ** 3 * decay
+    moment_1_3 = variation[1] @ table
+    moment_2_3 = variation[2] @ table
+    table = t ** 4 * decay
+    moment_2_4 = variation[2] @ table
+    out = np.empty((5, kappa.size))
+    w_0 = 2*moment_2_2
+    w_1 = f0**2
+    out[0] = f0*w_0 + moment_1_1
+    out[1] = -f0*moment_1_2 - moment_0_1 - moment_2_3*w_1
+    out[2] = w_0
+    out[3] = -2*f0*moment_2_3 - moment_1_2
+    out[4] = f0*moment_1_3 + moment_0_2 + moment_2_4*w_1
+    return out
+
+
+def joint_slopes(weight, partials, f, g):
+    """slope_h = E[d_h M], curvature_hk = E[d_h d_k M]: weighted sums over the nodes n."""
+    d_f, d_g, d_ff, d_fg, d_gg = partials
+    (_, f1, f2), (_, g1, g2) = f, g
+    slope = (
+        np.einsum("n,nh,n->h", d_f, f1, weight)
+        + np.einsum("n,nh,n->h", d_g, g1, weight)
+    )
+    curvature = (
+        np.einsum("n,nh,nk,n->hk", d_ff, f1, f1, weight)
+        + np.einsum("n,nh,nk,n->hk", d_fg, f1, g1, weight)
+        + np.einsum("n,nk,nh,n->hk", d_fg, f1, g1, weight)
+        + np.einsum("n,nh,nk,n->hk", d_gg, g1, g1, weight)
+    )
+    curvature += np.diag((
+        np.einsum("n,nh,n->h", d_f, f2, weight)
+        + np.einsum("n,nh,n->h", d_g, g2, weight)
+    ))
+    return slope, curvature
+
+
+def single_moments(s, relevant, noise, powers):
+    """Integrands in the logarithmic lift variables.
+
+    linear = E_0[exp(-exp(s)*Sum(g(x[h]), (h, 1,
+    H)))]^(L-1)*E_star[exp(s)*exp(-exp(s)*Sum(g(x[h]), (h, 1, H)))*Sum(f(x[h]), (h, 1, H))];
+    square = E_0[exp(-exp(s)*Sum(g(x[h]), (h, 1,
+    H)))]^(L-1)*E_star[exp(2*s)*exp(-exp(s)*Sum(g(x[h]), (h, 1, H)))*Sum(f(x[h]), (h, 1, H))**2]
+    + (L-1)*E_0[exp(-exp(s)*Sum(g(x[h]), (h, 1,
+    H)))]^(L-2)*E_0[exp(2*s)*exp(-exp(s)*Sum(g(x[h]), (h, 1, H)))*Sum(f(x[h]), (h, 1,
+    H))**2]*E_star[exp(-exp(s)*Sum(g(x[h]), (h, 1, H)))].
+    """
+    survival_relevant, score_relevant, square_relevant = relevant
+    _, _, square_noise = noise
+    power_0, power_1, _ = powers
+    linear = power_0*score_relevant
+    square = power_0*square_relevant + power_1*square_noise*survival_relevant
+    return linear, square
+
+
+def single_variation(s, relevant, noise, powers, gamma):
+    """out[density, n] = d(risk integrand) / d(average of X_n), density 0 relevant, 1 noise."""
+    survival_relevant, score_relevant, square_relevant = relevant
+    _, _, square_noise = noise
+    power_0, power_1, power_2 = powers
+    out = np.empty((2, 3, *np.broadcast_shapes(np.shape(noise)[1:], np.shape(relevant)[1:])))
+    w_0 = gamma**2
+    w_1 = power_1*w_0
+    w_2 = 2*gamma
+    out[0, 0] = square_noise*w_1
+    out[0, 1] = -power_0*w_2
+    out[0, 2] = power_0*w_0
+    out[1, 0] = -power_1*score_relevant*w_2 + w_0*(power_1*square_relevant + power_2*square_noise*survival_relevant)
+    out[1, 1] = 0
+    out[1, 2] = survival_relevant*w_1
+    return out
+
+
+def risk(linear, square, pair, gamma):
+    """E = gamma**2*square - 2*gamma*linear + 1; linear, square and pair are summed over heads and
+    pairs of heads.
+    """
+    return gamma**2*square - 2*gamma*linear + 1
+
+
+def gain_slope(linear, square, pair, gamma):
+    """dE/dgamma = 2*gamma*square - 2*linear; linear, square and pair are summed over heads and
+    pairs of heads.
+    """
+    return 2*gamma*square - 2*linear
+
+
+def best_gain(linear, square, pair):
+    """The gamma at which E is least: linear/square; linear, square and pair are summed over heads
+    and pairs of heads.
+    """
+    return linear/square
+
+
+def bias(R, beta):
+    """b_h = -R[h, h]/2"""
+    return -0.5*np.diagonal(R)
+
+
+def mean(m, theta, b):
+    """mu_ah = b[h] + m[h, f]*theta[a, f]: of the logits on the relevant token"""
+    return np.einsum("hf,af->ah", m, theta) + b
+
+
+def covariance(R, m, V):
+    """C_ahk = R[h, k] + V[a, f, g]*m[h, f]*m[k, g]: of the logits on the relevant token"""
+    return R + np.einsum("afg,hf,kg->ahk", V, m, m)
+
+
+def gain(H):
+    """gamma = 1 with H heads"""
+    return 1
+
+
+def gradient_m(p, theta, V, m, slope, curvature, noise_slope, noise_curvature):
+    """dE/dm_ij = V[a, f, j]*curvature[a, h, i]*m[h, f]*p[a]/2 + V[a, j, g]*curvature[a, i, k]*m[k,
+    g]*p[a]/2 + p[a]*slope[a, i]*theta[a, j], indices not on the left summed
+    """
+    return (
+        np.einsum("a,ai,aj->ij", p, slope, theta)
+        + 0.5 * np.einsum("afj,ahi,hf,a->ij", V, curvature, m, p)
+        + 0.5 * np.einsum("ajg,aik,kg,a->ij", V, curvature, m, p)
+    )
+
+
+def gradient_R(p, slope, curvature, noise_slope, noise_curvature):
+    """dE/dR_ij (symmetric matrix gradient) = -KroneckerDelta(i, j)*noise_slope[i]/2 -
+    KroneckerDelta(i, j)*p[a]*slope[a, i]/2 + curvature[a, i, j]*p[a]/2 + noise_curvature[i,
+    j]/2, indices not on the left summed
+    """
+    return (
+        0.5 * np.einsum("ij->ij", noise_curvature)
+        + 0.5 * np.einsum("aij,a->ij", curvature, p)
+        - 0.5 * np.einsum("ij,i->ij", np.eye(noise_slope.shape[0]), noise_slope)
+        - 0.5 * np.einsum("ij,a,ai->ij", np.eye(slope.shape[1]), p, slope)
+    )
+
+
+def gradient_beta(p, slope, curvature, noise_slope, noise_curvature):
+    """dE/dbeta_i = noise_slope[i] + p[a]*slope[a, i], indices not on the left summed"""
+    return (
+        np.einsum("a,ai->i", p, slope)
+        + np.einsum("i->i", noise_slope)
+    )

@@ -1,0 +1,186 @@
+"""Kernels of the activation sigmoid, derived by theory/ and written by its code generator.
+
+Do not edit: `headflow derive sigmoid` rebuilds this file. Every function broadcasts over its
+array arguments; all numbers are float64. Factors of one token, n = 0, 1, 2 (named survival,
+score, square): X_n = t^(n p) f^n exp(-t g), t = e^s. Averages come as ``relevant`` and
+``noise``, indexed by n; ``powers`` are the derivatives of phi^(L-1) in phi = noise[0].
+"""
+
+import numpy as np
+from scipy import special
+
+DEFINITION = {
+    "name": "sigmoid",
+    "score": "Sigmoid(Symbol('x', real=True))",
+    "normalizer": None,
+    "scope": "none",
+    "offset": "0",
+    "power": "1",
+    "bias": "none",
+    "gain": "mean"
+}
+SCOPE = 'none'
+OFFSET = 0
+SMOOTH = True
+FREE_BIAS = False
+FREE_GAIN = False
+
+
+def _exp(z):
+    """An exponential inside exp(-...): beyond e^150.0 the outer one is 0 in any case."""
+    return np.exp(np.minimum(z, 150.0))
+
+
+def attention(x):
+    """a = Sigmoid(x); x of shape (..., L, H), bias included."""
+    score = special.expit(x)
+    return score + 0.0 * x
+
+
+def factors(s, x):
+    """out[n, d]: d-th derivative in x of X_n.
+
+    X_0 = 1; X_1 = f0; X_2 = f0**2; f0 = Sigmoid(x).
+    """
+    s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    out = np.empty((3, 3, *np.broadcast_shapes(s.shape, x.shape)))
+    w_0 = special.expit(x)
+    w_1 = special.expit(-x)
+    w_2 = w_0*w_1
+    w_3 = -w_0 + w_1
+    w_4 = w_0**2
+    w_5 = 2*w_4
+    w_6 = w_1*w_5
+    out[0, 0] = 1
+    out[0, 1] = 0
+    out[0, 2] = 0
+    out[1, 0] = w_0
+    out[1, 1] = w_2
+    out[1, 2] = w_2*w_3
+    out[2, 0] = w_4
+    out[2, 1] = w_6
+    out[2, 2] = w_1**2*w_5 + w_3*w_6
+    return out
+
+
+def single_moments(s, relevant, noise, powers):
+    """Integrands in the logarithmic lift variables.
+
+    linear = E_star[f(x[h])]; square = (L-1)*1^(L-2)*E_0[f(x[h])**2] + E_star[f(x[h])**2].
+    """
+    _, score_relevant, square_relevant = relevant
+    _, _, square_noise = noise
+    _, power_1, _ = powers
+    linear = score_relevant
+    square = power_1*square_noise + square_relevant
+    return linear, square
+
+
+def single_variation(s, relevant, noise, powers, gamma):
+    """out[density, n] = d(risk integrand) / d(average of X_n), density 0 relevant, 1 noise."""
+    _, power_1, _ = powers
+    out = np.empty((2, 3, *np.broadcast_shapes(np.shape(noise)[1:], np.shape(relevant)[1:])))
+    w_0 = gamma**2
+    out[0, 0] = 0
+    out[0, 1] = -2*gamma
+    out[0, 2] = w_0
+    out[1, 0] = 0
+    out[1, 1] = 0
+    out[1, 2] = power_1*w_0
+    return out
+
+
+def pair_moments(s, v, relevant, noise, powers):
+    """Integrands in the logarithmic lift variables.
+
+    pair = (L-1)*1^(L-2)*E_0[f(x[h])*f(x[k])] + E_star[f(x[h])*f(x[k])].
+    """
+    _, score_relevant, _ = relevant
+    _, score_noise, _ = noise
+    _, power_1, _ = powers
+    pair = power_1*score_noise + score_relevant
+    return pair
+
+
+def pair_variation(s, v, relevant, noise, powers, gamma):
+    """out[density, n] = d(risk integrand) / d(average of X_n), density 0 relevant, 1 noise."""
+    _, power_1, _ = powers
+    out = np.empty((2, 3, *np.broadcast_shapes(np.shape(noise)[1:], np.shape(relevant)[1:])))
+    w_0 = 2*gamma**2
+    out[0, 0] = 0
+    out[0, 1] = w_0
+    out[0, 2] = 0
+    out[1, 0] = 0
+    out[1, 1] = power_1*w_0
+    out[1, 2] = 0
+    return out
+
+
+def risk(linear, square, pair, gamma):
+    """E = 2*gamma**2*pair + gamma**2*square - 2*gamma*linear + 1; linear, square and pair are
+    summed over heads and pairs of heads.
+    """
+    return 2*gamma**2*pair + gamma**2*square - 2*gamma*linear + 1
+
+
+def gain_slope(linear, square, pair, gamma):
+    """dE/dgamma = 4*gamma*pair + 2*gamma*square - 2*linear; linear, square and pair are summed
+    over heads and pairs of heads.
+    """
+    return 4*gamma*pair + 2*gamma*square - 2*linear
+
+
+def best_gain(linear, square, pair):
+    """The gamma at which E is least: linear/(2*pair + square); linear, square and pair are summed
+    over heads and pairs of heads.
+    """
+    return linear/(2*pair + square)
+
+
+def bias(R, beta):
+    """b_h = 0"""
+    return np.zeros(R.shape[0])
+
+
+def mean(m, theta, b):
+    """mu_ah = b[h] + m[h, f]*theta[a, f]: of the logits on the relevant token"""
+    return np.einsum("hf,af->ah", m, theta) + b
+
+
+def covariance(R, m, V):
+    """C_ahk = R[h, k] + V[a, f, g]*m[h, f]*m[k, g]: of the logits on the relevant token"""
+    return R + np.einsum("afg,hf,kg->ahk", V, m, m)
+
+
+def gain(H):
+    """gamma = 1/H with H heads"""
+    return 1.0/H
+
+
+def gradient_m(p, theta, V, m, slope, curvature, noise_slope, noise_curvature):
+    """dE/dm_ij = V[a, f, j]*curvature[a, h, i]*m[h, f]*p[a]/2 + V[a, j, g]*curvature[a, i, k]*m[k,
+    g]*p[a]/2 + p[a]*slope[a, i]*theta[a, j], indices not on the left summed
+    """
+    return (
+        np.einsum("a,ai,aj->ij", p, slope, theta)
+        + 0.5 * np.einsum("afj,ahi,hf,a->ij", V, curvature, m, p)
+        + 0.5 * np.einsum("ajg,aik,kg,a->ij", V, curvature, m, p)
+    )
+
+
+def gradient_R(p, slope, curvature, noise_slope, noise_curvature):
+    """dE/dR_ij (symmetric matrix gradient) = curvature[a, i, j]*p[a]/2 + noise_curvature[i, j]/2,
+    indices not on the left summed
+    """
+    return (
+        0.5 * np.einsum("ij->ij", noise_curvature)
+        + 0.5 * np.einsum("aij,a->ij", curvature, p)
+    )
+
+
+def gradient_beta(p, slope, curvature, noise_slope, noise_curvature):
+    """dE/dbeta_i = noise_slope[i] + p[a]*slope[a, i], indices not on the left summed"""
+    return (
+        np.einsum("a,ai->i", p, slope)
+        + np.einsum("i->i", noise_slope)
+    )

@@ -1,0 +1,42 @@
+"""headflow derives the population risk of attention activations and computes with it.
+
+Names are imported when first used, so that the command line answers at once.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Activation": "theory.activation",
+    "CATALOGUE": "theory.catalogue",
+    "activation": "theory.catalogue",
+    "DefinitionError": "theory.errors",
+    "derive": "theory.derived",
+    "FiniteSupport": "numerics.priors",
+    "GaussianPrior": "numerics.priors",
+    "flipped_spikes": "numerics.priors",
+    "Estimate": "numerics.estimate",
+    "InputError": "numerics.errors",
+    "AccuracyWarning": "numerics.errors",
+    "Gradient": "numerics.risk",
+    "PopulationRisk": "headflow.risk",
+    "bayes_risk": "headflow.bayes",
+    "validate": "headflow.validation",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'headflow' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,61 @@
+"""Where generated kernels live: derivations/ for the catalogue, a cache folder for the rest."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+import sympy
+from platformdirs import user_cache_path
+
+import derivations
+import theory
+from numerics.modules import module_from_file
+from theory.activation import Activation
+from theory.catalogue import CATALOGUE
+from theory.codegen import numpy_source
+
+DERIVATIONS = Path(derivations.__file__).parent
+
+
+def slug(name: str) -> str:
+    """The name of an activation as a folder that Python can import."""
+    return "".join(c if c.isalnum() else "_" for c in name.lower())
+
+
+def kernels_for(activation: Activation) -> ModuleType:
+    """The generated kernels of an activation, derived now unless they are stored already."""
+    if CATALOGUE.get(activation.name) == activation:
+        return importlib.import_module(f"derivations.{slug(activation.name)}.kernels")
+    path = cache_folder() / f"{slug(activation.name)[:40]}_{_key(activation)}.py"
+    if not path.exists():
+        write_whole(path, numpy_source(activation))
+    return module_from_file(path)
+
+
+def cache_folder() -> Path:
+    """The user's cache folder, or the one that HEADFLOW_CACHE names."""
+    return Path(os.environ.get("HEADFLOW_CACHE") or user_cache_path("headflow"))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that no reader, and no interruption, ever leaves half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
+    with os.fdopen(handle, "w", encoding="utf-8") as temporary:
+        temporary.write(text)
+    os.replace(name, path)
+
+
+def _key(activation: Activation) -> str:
+    """Changes with the activation, the generator's source and the version of SymPy."""
+    digest = hashlib.sha256(json.dumps(activation.definition(), sort_keys=True).encode())
+    digest.update(sympy.__version__.encode())
+    for source in sorted(Path(theory.__file__).parent.rglob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:20]

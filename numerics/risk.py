@@ -1,0 +1,230 @@
+# notation: gamma gain, beta free biases, theta latent weights; m, R alignments and overlaps.
+"""The population risk and its gradient in the order parameters, each number with its error."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from numerics import joint_heads, separate_heads
+from numerics.checks import order_parameters, positive, real_array
+from numerics.errors import AccuracyWarning, InputError
+from numerics.estimate import Estimate
+from numerics.lengths import SequenceLength
+from numerics.logits import LogitLaw, Response
+from numerics.priors import Prior
+from numerics.resolution import Resolution
+from numerics.sobol import replicated
+
+# The error of a value is SAFETY times its change from a grid with a share COARSER of the
+# digits. Where errors fall exponentially that is far above the truth; where they fall only
+# like the square of the step it still covers it.
+COARSER = 0.85
+SAFETY = 3.0
+# Digits (in nats) are raised by this factor until the tolerance is met, up to rounding.
+RAISE = 1.25
+MOST_DIGITS = 40.0
+# A tensor grid above this many nodes gives way to Sobol points.
+MOST_GRID_NODES = 150_000
+# Rounding of a result that is a sum of terms of order 1.
+ROUNDING = 16 * np.finfo(float).eps
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """The risk's first derivatives at one point.
+
+    value: the risk. m (H, F) and R (H, H, symmetric matrix gradient: an off-diagonal entry is
+    half the derivative in the shared entry). beta (H,): in a common shift of head h's bias.
+    gain: in the gain. error bounds the error of every entry; method and evaluations as in
+    Estimate.
+    """
+
+    value: float
+    m: np.ndarray
+    R: np.ndarray
+    beta: np.ndarray
+    gain: float
+    error: float
+    method: str
+    evaluations: int
+
+
+class PopulationRisk:
+    """The population risk E(m, R) of an activation, D -> infinity (theory.md sections 2 to 5).
+
+    kernels: the generated module of the activation. prior: law of theta, F spikes. tokens: L,
+    or {L: probability}. rtol: wanted relative accuracy of the value, and of the gradient
+    relative to its largest entry. seed: for Sobol points, used only where quadrature cannot go.
+    Raises InputError for bad input; warns AccuracyWarning when a tolerance is not met.
+    """
+
+    def __init__(
+        self, kernels: ModuleType, prior: Prior, tokens: Any, rtol: float = 1e-8, seed: int = 0
+    ):
+        self.kernels = kernels
+        self.prior = prior
+        self.length = SequenceLength.of(tokens)
+        self.rtol = positive("rtol", rtol)
+        self.seed = seed
+
+    def __call__(self, m: Any, R: Any, *, beta: Any = None, gain: float | None = None) -> Estimate:
+        """The risk at alignments m (H, F) and overlaps R (H, H), as an Estimate.
+
+        beta (H,): free biases, for an activation that has them. gain: for an activation with
+        gain "free"; the best one when not given.
+        """
+        result, error, method, evaluations = self._evaluate(m, R, beta, gain, gradient=False)
+        return Estimate(float(result[0]), error, method, evaluations)
+
+    def gradient(self, m: Any, R: Any, *, beta: Any = None, gain: float | None = None) -> Gradient:
+        """The risk and its derivatives in m, R, beta and the gain, arguments as in a call."""
+        flat, error, method, evaluations = self._evaluate(m, R, beta, gain, gradient=True)
+        heads, spikes = np.shape(m)
+        cuts = np.cumsum([1, heads * spikes, heads * heads, heads])
+        value, by_m, by_R, by_beta, by_gain = np.split(flat, cuts)
+        return Gradient(
+            value=float(value[0]),
+            m=by_m.reshape(heads, spikes),
+            R=by_R.reshape(heads, heads),
+            beta=by_beta,
+            gain=float(by_gain[0]),
+            error=error,
+            method=method,
+            evaluations=evaluations,
+        )
+
+    def law(self, m: np.ndarray, R: np.ndarray, beta: np.ndarray) -> LogitLaw:
+        """The law of the logits, bias included, that the order parameters stand for."""
+        prior, kernels = self.prior.components(), self.kernels
+        bias = kernels.bias(R, beta)
+        return LogitLaw(
+            prior.odds,
+            kernels.mean(m, prior.mean, bias),
+            kernels.covariance(R, m, prior.covariance),
+            bias,
+            R,
+        )
+
+    def _evaluate(self, m, R, beta, gain, *, gradient):
+        m, R = order_parameters(m, R, self.prior.spikes)
+        beta = self._free_bias(beta, len(m))
+        gamma = self._gain(gain, len(m))
+        law = self.law(m, R, beta)
+
+        def flatten(respond: Callable[[float], Response]) -> np.ndarray:
+            return self._flatten(respond, m, gamma, gradient)
+
+        first = np.log(SAFETY / self.rtol) / COARSER
+        grid = Resolution(first)
+        if self.kernels.SCOPE == "heads":
+            if joint_heads.grid_size(law, grid) > MOST_GRID_NODES:
+                return self._by_sobol(law, flatten)
+
+            def respond(digits):
+                grid = Resolution(digits)
+                nodes = joint_heads.grid_nodes(law, grid)
+                return lambda gamma: joint_heads.respond(
+                    self.kernels, law, self.length, gamma, grid, nodes
+                )
+
+        else:
+
+            def respond(digits):
+                return lambda gamma: separate_heads.respond(
+                    self.kernels, law, self.length, gamma, Resolution(digits)
+                )
+
+        return self._by_quadrature(lambda digits: flatten(respond(digits)), first)
+
+    def _by_quadrature(self, evaluate, digits):
+        """Raise the resolution until two of them agree; the error is from their difference."""
+        evaluations = 0
+        while True:
+            (coarse, few), (fine, many) = evaluate(COARSER * digits), evaluate(digits)
+            evaluations += few + many
+            size = float(np.max(np.abs(fine)))
+            error = SAFETY * float(np.max(np.abs(fine - coarse))) + ROUNDING * max(1.0, size)
+            if error <= self.rtol * size or error <= ROUNDING * max(1.0, size) * 4:
+                break
+            if digits >= MOST_DIGITS:
+                self._warn(error, size)
+                break
+            digits = min(MOST_DIGITS, RAISE * digits)
+        return fine, error, "quadrature", evaluations
+
+    def _by_sobol(self, law: LogitLaw, flatten):
+        def evaluate(z):
+            nodes = joint_heads.normal_points_nodes(law, z)
+            # The lift is integrated well below the noise of the points.
+            grid = Resolution(np.log(10 / self.rtol))
+            return flatten(
+                lambda gamma: joint_heads.respond(
+                    self.kernels, law, self.length, gamma, grid, nodes
+                )
+            )[0]
+
+        def tolerance(mean):
+            return self.rtol * float(np.max(np.abs(mean)))
+
+        mean, error, used, met = replicated(
+            evaluate, law.heads, seed=self.seed, tolerance=tolerance
+        )
+        if not met:
+            self._warn(float(np.max(error)), float(np.max(np.abs(mean))))
+        return mean, float(np.max(error)), "sobol", used
+
+    def _flatten(self, respond, m, gamma, gradient) -> tuple[np.ndarray, int]:
+        kernels = self.kernels
+        if gamma is None:
+            trial = respond(1.0)
+            gamma = kernels.best_gain(trial.linear, trial.square, trial.pair)
+        response = respond(gamma)
+        moments = response.linear, response.square, response.pair
+        value = np.atleast_1d(kernels.risk(*moments, gamma))
+        if not gradient:
+            return value, response.evaluations
+        prior = self.prior.components()
+        parts = (
+            response.slope[:-1],
+            response.curvature[:-1],
+            response.slope[-1],
+            response.curvature[-1],
+        )
+        by_m = kernels.gradient_m(prior.odds, prior.mean, prior.covariance, m, *parts)
+        by_R = kernels.gradient_R(prior.odds, *parts)
+        by_beta = kernels.gradient_beta(prior.odds, *parts)
+        by_gain = np.atleast_1d(kernels.gain_slope(*moments, gamma))
+        flat = [value, by_m.ravel(), by_R.ravel(), by_beta, by_gain]
+        return np.concatenate(flat), response.evaluations
+
+    def _free_bias(self, beta: Any, heads: int) -> np.ndarray:
+        if not self.kernels.FREE_BIAS:
+            if beta is not None:
+                raise InputError("beta: this activation has no free bias; choose bias='free'")
+            return np.zeros(heads)
+        if beta is None:
+            raise InputError("beta: this activation has free biases; give one number a head")
+        beta = real_array("beta", beta, 1)
+        if beta.size != heads:
+            raise InputError(f"beta: expected {heads} numbers, one a head, got {beta.size}")
+        return beta
+
+    def _gain(self, gain: float | None, heads: int) -> float | None:
+        if self.kernels.FREE_GAIN:
+            return None if gain is None else float(real_array("gain", gain, 0))
+        if gain is not None:
+            raise InputError("gain: this activation has a fixed gain; choose gain='free'")
+        return float(self.kernels.gain(heads))
+
+    def _warn(self, error: float, size: float) -> None:
+        warnings.warn(
+            f"population risk: error {error:.2g} is above the requested {self.rtol * size:.2g}",
+            AccuracyWarning,
+            stacklevel=5,
+        )

@@ -1,0 +1,1 @@
+"""SymPy only: model and activation in, equations and NumPy source out."""
