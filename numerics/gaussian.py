@@ -7,6 +7,7 @@ from types import ModuleType
 
 import numpy as np
 
+from numerics.lift import LiftNodes
 from numerics.resolution import Resolution
 
 # Rows wider than this use one table of factors on a lattice of logits, narrower ones their
@@ -26,11 +27,11 @@ def normal_nodes(step: float, window: float) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class HeadFactors:
-    """Factors of one head at lift nodes s (S,), tabulated on a lattice of logits (X,)."""
+    """Factors of one head at lift nodes (S,), tabulated on a lattice of logits (X,)."""
 
     kernels: ModuleType
     resolution: Resolution
-    s: np.ndarray
+    nodes: LiftNodes
     lattice: np.ndarray
     table: np.ndarray
 
@@ -39,24 +40,24 @@ class HeadFactors:
         cls,
         kernels: ModuleType,
         resolution: Resolution,
-        s: np.ndarray,
+        nodes: LiftNodes,
         intervals: list[tuple[float, float]],
     ) -> HeadFactors:
         """Tabulate over the union of ``intervals`` of the logit; empty ones need no table."""
         step = WIDE * resolution.normal_step(WIDE)
         lattice = lattice_points(intervals, step)
-        table = kernels.factors(s[:, None], lattice)
-        return cls(kernels, resolution, s, lattice, table.reshape(-1, lattice.size))
+        table = kernels.factors(nodes.s[:, None], lattice)
+        return cls(kernels, resolution, nodes, lattice, table.reshape(-1, lattice.size))
 
     def average(self, centres: np.ndarray, widths: np.ndarray) -> np.ndarray:
         """E[d-th derivative of X_n at centre + width z]: shape (3, 3, S, rows), n first."""
-        out = np.empty((9 * self.s.size, centres.size))
+        out = np.empty((9 * self.nodes.s.size, centres.size))
         wide = widths >= WIDE
         if np.any(wide):
             out[:, wide] = self._from_lattice(centres[wide], widths[wide])
         if not np.all(wide):
             out[:, ~wide] = self._from_own_nodes(centres[~wide], widths[~wide])
-        return out.reshape(3, 3, self.s.size, centres.size)
+        return out.reshape(3, 3, self.nodes.s.size, centres.size)
 
     def _from_lattice(self, centres: np.ndarray, widths: np.ndarray) -> np.ndarray:
         rows = max(1, BLOCK // self.lattice.size)
@@ -74,13 +75,13 @@ class HeadFactors:
         z, weights = normal_nodes(self.resolution.normal_step(widest), self.resolution.window)
         if widest == 0.0:
             z, weights = np.zeros(1), np.ones(1)
-        rows = max(1, BLOCK // (9 * self.s.size * z.size))
+        rows = max(1, BLOCK // (9 * self.nodes.s.size * z.size))
         blocks = []
         for start in range(0, centres.size, rows):
             part = slice(start, start + rows)
             logits = centres[part, None] + widths[part, None] * z
-            values = self.kernels.factors(self.s[:, None, None], logits)
-            blocks.append((values @ weights).reshape(9 * self.s.size, -1))
+            values = self.kernels.factors(self.nodes.s[:, None, None], logits)
+            blocks.append((values @ weights).reshape(9 * self.nodes.s.size, -1))
         return np.concatenate(blocks, axis=1)
 
 

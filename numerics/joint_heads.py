@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from types import ModuleType
 
 import numpy as np
 
 from numerics.gaussian import normal_nodes
 from numerics.lengths import SequenceLength
+from numerics.lift_table import LiftTable
 from numerics.logits import LogitLaw, Response
 from numerics.resolution import Resolution
 
 # Directions of a covariance below this share of the largest are rounding.
 RANK_TOLERANCE = 1e-13
-# Factor values held at once, 8 bytes each, of which a few copies live together.
-BLOCK = 2_000_000
+# The mass outside a ball grows with the dimension: its radius does by this for each.
+CORNER = 0.3
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,15 @@ def grid_nodes(law: LogitLaw, resolution: Resolution) -> list[Nodes]:
             normal_nodes(resolution.normal_step(float(np.abs(column).max())), resolution.window)
             for column in basis.T
         ]
-        z = np.array(list(product(*(nodes for nodes, _ in axes)))).reshape(-1, len(axes))
-        weights = np.ones(1)
-        for _, one in axes:
+        z, weights = np.zeros((1, 0)), np.ones(1)
+        for nodes, one in axes:
+            z = np.column_stack([np.repeat(z, nodes.size, axis=0), np.tile(nodes, len(z))])
             weights = np.outer(weights, one).ravel()
-        result.append(Nodes(mean + z @ basis.T, weights))
+        # The corners of the cube carry no weight that counts; the ball has a fraction of its nodes.
+        radius = resolution.window + CORNER * max(0, len(axes) - 1)
+        inside = np.einsum("nd,nd->n", z, z) <= radius**2
+        z, weights = z[inside], weights[inside]
+        result.append(Nodes(mean + z @ basis.T, weights / weights.sum()))
     return result
 
 
@@ -82,49 +86,40 @@ def respond(
     nodes: list[Nodes],
 ) -> Response:
     """Moments and first variation from given nodes of each component and the noise token."""
-    logs = [kernels.log_normalizer(one.points) for one in nodes]
-    ends = min(float(x.min()) for x in logs), max(float(x.max()) for x in logs)
-    low, high = resolution.lift_range(ends, kernels.OFFSET)
-    step = resolution.lift_step(0.0)
-    s = low + step * np.arange(int(np.ceil((high - low) / step)) + 1)
-    average = np.stack([_average(kernels, s, one) for one in nodes])  # (A + 1, 3, S)
+    tokens = [Reduced.of(kernels, one) for one in nodes]
+    ends = min(float(t.logs.min()) for t in tokens), max(float(t.logs.max()) for t in tokens)
+    table = LiftTable.over(kernels, ends, resolution)
+    s = table.s
+    average = np.stack([table.average(t.logs, t.weighted_ratios) for t in tokens])
     relevant, noise = np.einsum("a,ans->ns", law.odds, average[:-1]), average[-1]
     powers = length.powers(noise[0])
     linear, square = kernels.single_moments(s, relevant, noise, powers)
-    envelope = np.abs(linear) + np.abs(square)
-    kept = envelope > np.exp(-resolution.digits) * envelope.max()
-    variation = step * kernels.single_variation(s, relevant, noise, powers, gamma)
+    variation = table.step * kernels.single_variation(s, relevant, noise, powers, gamma)
     total = Response.zero(law)
-    total.linear, total.square = step * float(np.sum(linear)), step * float(np.sum(square))
-    for row, one in enumerate(nodes):
-        density = int(row == len(nodes) - 1)
-        slope, curvature = _slopes(kernels, s[kept], variation[density][:, kept], one)
-        total.slope[row], total.curvature[row] = slope, curvature
+    total.linear = table.step * float(np.sum(linear))
+    total.square = table.step * float(np.sum(square))
+    lattices = [table.moments(variation[density]) for density in (0, 1)]
+    for row, token in enumerate(tokens):
+        moments = table.at(lattices[int(row == len(tokens) - 1)], token.logs)
+        partials = kernels.joint_partials(moments, token.f, token.g)
+        slopes = kernels.joint_slopes(token.weights, partials, token.f, token.g)
+        total.slope[row], total.curvature[row] = slopes
     total.evaluations = s.size * sum(one.weights.size for one in nodes)
     return total
 
 
-def _blocks(nodes: Nodes, lifts: int):
-    size = max(1, BLOCK // max(1, lifts))
-    for start in range(0, nodes.weights.size, size):
-        part = slice(start, start + size)
-        yield nodes.points[part], nodes.weights[part]
+@dataclass(frozen=True)
+class Reduced:
+    """What the lift needs to know of one token's nodes: ln of the normalizer, and ratios."""
 
+    logs: np.ndarray
+    weights: np.ndarray
+    weighted_ratios: np.ndarray
+    f: np.ndarray
+    g: np.ndarray
 
-def _average(kernels: ModuleType, s: np.ndarray, nodes: Nodes) -> np.ndarray:
-    total = np.zeros((3, s.size))
-    for points, weights in _blocks(nodes, s.size):
-        total += kernels.joint_factors(s[:, None], *kernels.units(points)) @ weights
-    return total
-
-
-def _slopes(kernels: ModuleType, s: np.ndarray, variation: np.ndarray, nodes: Nodes):
-    heads = nodes.points.shape[1]
-    slope, curvature = np.zeros(heads), np.zeros((heads, heads))
-    for points, weights in _blocks(nodes, s.size):
-        kappa, f, g = kernels.units(points)
-        partials = kernels.joint_partials(s, variation, kappa, f, g)
-        first, second = kernels.joint_slopes(weights, partials, f, g)
-        slope += first
-        curvature += second
-    return slope, curvature
+    @classmethod
+    def of(cls, kernels: ModuleType, nodes: Nodes) -> Reduced:
+        kappa, f, g = kernels.units(nodes.points)
+        logs = kappa + np.log(np.sum(g[0], axis=-1))
+        return cls(logs, nodes.weights, kernels.ratios(f, g) * nodes.weights, f, g)

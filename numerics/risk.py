@@ -26,11 +26,12 @@ from numerics.sobol import replicated
 # like the square of the step it still covers it.
 COARSER = 0.85
 SAFETY = 3.0
-# Digits (in nats) are raised by this factor until the tolerance is met, up to rounding.
-RAISE = 1.25
+# Digits (in nats) are raised by what is missing, between these shares, until the tolerance is
+# met or rounding is reached.
+RAISE = (1.05, 1.4)
 MOST_DIGITS = 40.0
 # A tensor grid above this many nodes gives way to Sobol points.
-MOST_GRID_NODES = 150_000
+MOST_GRID_NODES = 1_000_000
 # Rounding of a result that is a sum of terms of order 1.
 ROUNDING = 16 * np.finfo(float).eps
 
@@ -155,7 +156,9 @@ class PopulationRisk:
             if digits >= MOST_DIGITS:
                 self._warn(error, size)
                 break
-            digits = min(MOST_DIGITS, RAISE * digits)
+            missing = np.log(error / (self.rtol * size)) / COARSER if size > 0 else digits
+            raised = np.clip(digits + missing, RAISE[0] * digits, RAISE[1] * digits)
+            digits = min(MOST_DIGITS, float(raised))
         return fine, error, "quadrature", evaluations
 
     def _by_sobol(self, law: LogitLaw, flatten):

@@ -7,10 +7,15 @@ from types import ModuleType
 
 import numpy as np
 
-from numerics.gaussian import HeadFactors, normal_nodes
+from numerics.gaussian import WIDE, HeadFactors, normal_nodes
 from numerics.lengths import SequenceLength
+from numerics.lift import LiftNodes
 from numerics.logits import LogitLaw, Response
 from numerics.resolution import Resolution
+
+
+# Single heads cost little and hold the sharpest factors: they are integrated this much finer.
+SINGLE_SHARE, SINGLE_EXTRA = 1.2, 4.0
 
 
 def respond(
@@ -22,67 +27,81 @@ def respond(
 ) -> Response:
     """Moments and first variation at one resolution; cost grows like H^2 and not with L."""
     total = Response.zero(law)
-    tables, steps = [], []
-    for h in range(law.heads):
-        table, weights = _single(kernels, law, length, gamma, resolution, h, total)
-        tables.append(table)
-        steps.append(weights)
-    for h in range(law.heads):
-        for k in range(h + 1, law.heads):
-            _pair(kernels, law, length, gamma, resolution, (h, k), tables, steps, total)
+    finer = Resolution(SINGLE_SHARE * resolution.digits + SINGLE_EXTRA)
+    heads = [_single(kernels, law, length, gamma, finer, h, total) for h in range(law.heads)]
+    if law.heads > 1:
+        tables = [
+            _pair_factors(kernels, law, length, resolution, h, ends) for h, ends in enumerate(heads)
+        ]
+        for h in range(law.heads):
+            for k in range(h + 1, law.heads):
+                _pair(kernels, law, length, gamma, resolution, (h, k), tables, total)
     return total
 
 
-def _lift_nodes(kernels: ModuleType, law: LogitLaw, resolution: Resolution, h: int, longest: int):
-    """Nodes of s for head h, fine enough for the head alone and for every pair it is in."""
-    if kernels.SCOPE == "none":
-        return np.zeros(1), 1.0
-    variances = law.all_covariances[:, h, h]
-    smallest = float(variances.min())
+def _smoothing(law: LogitLaw, h: int, longest: int) -> float:
+    """Width over which every average of head h's factors is smooth in s, alone and in pairs."""
+    smallest = float(law.all_covariances[:, h, h].min())
     for covariance in law.all_covariances:
         for k in range(law.heads):
             if k != h and covariance[k, k] > 0:
                 rest = covariance[h, h] - covariance[h, k] ** 2 / covariance[k, k]
                 smallest = min(smallest, max(0.0, rest))
-    # The largest of L noise logits is narrower than one of them.
-    smoothing = np.sqrt(smallest / (1 + 2 * np.log(longest)))
-    step = resolution.lift_step(float(smoothing))
-    spread = resolution.window * np.sqrt(variances)
+    # Up to three averages multiply, and the largest of L noise logits is narrower than one.
+    return float(np.sqrt(smallest / 3 / (1 + 2 * np.log(longest))))
+
+
+def _factors(kernels, law, resolution, h, nodes: LiftNodes) -> HeadFactors:
+    """Head h's factors at given lift nodes, on the logits where any token may be."""
+    centres, widths = law.all_means[:, h], np.sqrt(law.all_covariances[:, h, h])
+    reach = resolution.window * widths
+    ends = [(c - r, c + r) for c, r, b in zip(centres, reach, widths, strict=True) if b >= WIDE]
+    return HeadFactors.on(kernels, resolution, nodes, ends)
+
+
+def _whole_range(kernels, law, resolution, h) -> tuple[float, float]:
+    spread = resolution.window * np.sqrt(law.all_covariances[:, h, h])
     ends = np.concatenate([law.all_means[:, h] - spread, law.all_means[:, h] + spread])
     with np.errstate(divide="ignore"):
         logs = kernels.log_normalizer(np.linspace(ends.min(), ends.max(), 257))
-    low, high = resolution.lift_range((float(logs.min()), float(logs.max())), kernels.OFFSET)
-    return low + step * np.arange(int(np.ceil((high - low) / step)) + 1), step
+    return resolution.lift_range((float(logs.min()), float(logs.max())), kernels.OFFSET)
 
 
-def _single(kernels, law, length, gamma, resolution, h, total):
-    """Add head h's own terms; return its factors where the integrand lives, and the step."""
-    s, step = _lift_nodes(kernels, law, resolution, h, length.longest)
-    centres, widths = law.all_means[:, h], np.sqrt(law.all_covariances[:, h, h])
-    reach = resolution.window * widths
-    wide = [(c - r, c + r) for c, r, b in zip(centres, reach, widths, strict=True) if b > 0.3]
-    table = HeadFactors.on(kernels, resolution, s, wide)
-    average = table.average(centres, widths)  # (3, 3, S, A + 1)
+def _single(kernels, law, length, gamma, resolution, h, total) -> tuple[float, float]:
+    """Add head h's own terms; return the range of s that its pairs need."""
+    if kernels.SCOPE == "none":
+        nodes = LiftNodes.none()
+    else:
+        smoothing = _smoothing(law, h, length.longest)
+        ends = _whole_range(kernels, law, resolution, h)
+        nodes = LiftNodes.between(*ends, resolution, smoothing, kernels.OFFSET)
+    table = _factors(kernels, law, resolution, h, nodes)
+    widths = np.sqrt(law.all_covariances[:, h, h])
+    average = table.average(law.all_means[:, h], widths)  # (3, 3, S, A + 1)
     relevant = average[:, 0, :, :-1] @ law.odds
     noise = average[:, 0, :, -1]
     powers = length.powers(noise[0])
-    linear, square = kernels.single_moments(s, relevant, noise, powers)
-    variation = step * kernels.single_variation(s, relevant, noise, powers, gamma)
+    linear, square = kernels.single_moments(nodes.s, relevant, noise, powers)
+    variation = nodes.weights * kernels.single_variation(nodes.s, relevant, noise, powers, gamma)
     by_law = np.concatenate([np.repeat(variation[:1], law.odds.size, axis=0), variation[1:]])
     derivative = np.einsum("ans,ndsa->da", by_law, average)
-    total.linear += step * float(np.sum(linear))
-    total.square += step * float(np.sum(square))
+    total.linear += float(np.sum(nodes.weights * linear))
+    total.square += float(np.sum(nodes.weights * square))
     total.slope[:, h] += derivative[1]
     total.curvature[:, h, h] += derivative[2]
     total.evaluations += table.table.size
-    envelope = np.abs(linear) + np.abs(square)
-    kept = np.flatnonzero(envelope > np.exp(-resolution.digits) * envelope.max())
-    part = slice(kept[0], kept[-1] + 1) if kept.size else slice(None)
-    trimmed = table.table.reshape(9, s.size, -1)[:, part].reshape(-1, table.lattice.size)
-    return HeadFactors(kernels, resolution, s[part], table.lattice, trimmed), step
+    return nodes.essential(np.abs(linear), kernels.POWER, resolution.digits)
 
 
-def _pair(kernels, law, length, gamma, resolution, pair, tables, steps, total):
+def _pair_factors(kernels, law, length, resolution, h, ends) -> HeadFactors:
+    if kernels.SCOPE == "none":
+        return _factors(kernels, law, resolution, h, LiftNodes.none())
+    smoothing = _smoothing(law, h, length.longest)
+    nodes = LiftNodes.between(*ends, resolution, smoothing, kernels.OFFSET)
+    return _factors(kernels, law, resolution, h, nodes.with_tail(kernels.POWER))
+
+
+def _pair(kernels, law, length, gamma, resolution, pair, tables, total):
     """Add the terms of two heads: their logits share one Gaussian, the rest is independent."""
     first, second = (tables[head] for head in pair)
     z, weights, centres, widths = _common_part(law, resolution, pair)
@@ -98,12 +117,12 @@ def _pair(kernels, law, length, gamma, resolution, pair, tables, steps, total):
     relevant = np.einsum("a,nasv->nsv", law.odds, means[:, :-1])
     noise = means[:, -1]
     powers = length.powers(noise[0])
-    s, v = first.s[:, None], second.s
+    s, v = first.nodes.s[:, None], second.nodes.s
     unused = np.zeros((1, *noise.shape[1:]))
     relevant, noise = np.concatenate([relevant, unused]), np.concatenate([noise, unused])
     moment = kernels.pair_moments(s, v, relevant, noise, powers)
-    area = steps[pair[0]] * steps[pair[1]]
-    total.pair += area * float(np.sum(moment))
+    area = first.nodes.weights[:, None] * second.nodes.weights
+    total.pair += float(np.sum(area * moment))
     variation = area * kernels.pair_variation(s, v, relevant, noise, powers, gamma)[:, :2]
     by_law = np.concatenate([np.repeat(variation[:1], law.odds.size, axis=0), variation[1:]])
     # One product with the variation serves all derivatives of the other head.

@@ -33,6 +33,7 @@ from scipy import special
 DEFINITION = {definition}
 SCOPE = {scope!r}
 OFFSET = {offset}
+POWER = {power}
 SMOOTH = {smooth}
 FREE_BIAS = {free_bias}
 FREE_GAIN = {free_gain}
@@ -56,6 +57,7 @@ def numpy_source(activation: Activation) -> str:
         definition=definition,
         scope=activation.scope,
         offset=source(activation.offset),
+        power=source(activation.power),
         # Tables hold t^n exp(-t) up to n = 2 p + 2; t^n itself must not overflow either.
         cap=float(600 / (2 * activation.power + 2)),
         smooth=activation.smooth,

@@ -124,53 +124,79 @@ def joint_factors(activation: Activation) -> list[str]:
     log = "kappa + np.log(np.sum(g[0], axis=-1))"
     doc = "ln of the normalizer of one token, summed over heads, x of shape (..., H)."
     parts.append(function("log_normalizer(x)", doc, ["kappa, _, g = units(x)", f"return {log}"]))
-    local = _locals(activation)
-    targets = [(f"out[{order}]", e) for order, e in enumerate(local)]
-    body = [
-        "f0, g0 = np.sum(f[0], axis=-1), np.sum(g[0], axis=-1)",
-        "t = _exp(s + kappa)",
-        "out = np.empty((3, *t.shape))",
-        *lines(targets),
-        "return out",
-    ]
-    doc = f"X_n = {local}: f0, g0 sums over heads, s broadcasts against the nodes' kappa."
-    return [*parts, function("joint_factors(s, kappa, f, g)", doc, body), _partials(local), _slopes()]
+    return [*parts, *_reduced(_locals(activation)), _slopes()]
 
 
-def _partials(local: list[sp.Expr]) -> str:
-    """``joint_partials``: the first variation's partial derivatives in the two sums."""
+def _reduced(local: list[sp.Expr]) -> list[str]:
+    """Joint factors by one variable: with y = s + ln g0, X_n = (ratio of f0, g0) t^d exp(-t).
+
+    Each average and each partial derivative is a sum of lifted powers t^d exp(-t), t = e^y,
+    whose coefficients depend on the node only.
+    """
     decay = sp.exp(-fac.t * fac.g[0])
-    orders, targets = set(), dict.fromkeys(_PARTIALS, sp.S.Zero)
+    moments: dict[tuple[int, sp.Expr], sp.Symbol] = {}
+    targets = dict.fromkeys(_PARTIALS, sp.S.Zero)
     for order, factor in enumerate(local):
         for name, partial in fac.partials(factor).items():
-            for term in sp.Add.make_args(sp.expand(partial / decay)):
-                constant, time = term.as_independent(fac.t, as_Add=False)
-                degree = time.as_base_exp()[1] if time != 1 else sp.S.Zero
-                if constant != 0:
-                    orders.add((order, degree))
-                    targets[name] += constant * _moment(order, degree)
-    tables = sorted({degree for _, degree in orders}, key=sp.default_sort_key)
-    body = [
-        "f0, g0 = np.sum(f[0], axis=-1), np.sum(g[0], axis=-1)",
-        "t = _exp(s[:, None] + kappa)",
-        "decay = np.exp(-t * g0)",
+            for constant, degree in _by_degree(partial / decay):
+                moment = moments.setdefault((order, degree), _moment(order, degree))
+                targets[name] += constant * moment / fac.g[0] ** degree
+    ratios = [
+        (f"out[{order}]", constant / fac.g[0] ** degree)
+        for order, factor in enumerate(local)
+        for constant, degree in _by_degree(factor / decay)
     ]
-    for degree in tables:
-        power = {0: "decay", 1: "t * decay"}.get(degree, f"t ** {source(degree)} * decay")
-        body.append(f"table = {power}")
-        body += [
-            f"{_moment(order, degree)} = variation[{order}] @ table"
-            for order, d in sorted(orders, key=sp.default_sort_key)
-            if d == degree
+    average_degrees = [d for factor in local for _, d in _by_degree(factor / decay)]
+    degrees = sorted({d for _, d in moments} | set(average_degrees), key=sp.default_sort_key)
+    ordered = sorted(moments, key=lambda key: (key[0], sp.default_sort_key(key[1])))
+    sums = "f0, g0 = np.sum(f[0], axis=-1), np.sum(g[0], axis=-1)"
+    constants = "\n".join(
+        [
+            "# Lifted powers t^d exp(-t) by index: of the averages n = 0, 1, 2, and of the moments",
+            f"# (n, index) that ``joint_partials`` takes; the degrees d are {degrees}.",
+            f"AVERAGE_POWERS = {tuple(degrees.index(d) for d in average_degrees)}",
+            f"MOMENT_POWERS = {tuple((n, degrees.index(d)) for n, d in ordered)}",
+            "",
         ]
-    body.append(f"out = np.empty(({len(_PARTIALS)}, kappa.size))")
-    body += lines([(f"out[{i}]", targets[name]) for i, name in enumerate(_PARTIALS)])
-    doc = (
-        "Partial derivatives f, g, ff, fg, gg in the sums f0, g0 of M = sum_n,s variation[n, s] "
-        "X_n(s), at each node."
     )
-    signature = "joint_partials(s, variation, kappa, f, g)"
-    return function(signature, doc, [*body, "return out"])
+    y = sp.Symbol("y", real=True)
+    rows = [(f"out[{i}]", sp.exp(d * y - sp.exp(y))) for i, d in enumerate(degrees)]
+    return [
+        constants,
+        function(
+            "lifted_powers(y)",
+            "t^d exp(-t) with t = e^y.",
+            [f"out = np.empty(({len(degrees)}, *np.shape(y)))", *lines(rows), "return out"],
+        ),
+        function(
+            "ratios(f, g)",
+            f"What multiplies the lifted power in X_n = {local}; f0, g0 sums over heads.",
+            [sums, "out = np.empty((3, f0.size))", *lines(ratios), "return out"],
+        ),
+        function(
+            "joint_partials(moments, f, g)",
+            "Partial derivatives f, g, ff, fg, gg in the sums f0, g0 of M = sum_n,s variation[n, s] "
+            "X_n(s), at each node; moments[i] = sum_s variation[n, s] of the lifted power at the "
+            "node, in the order of MOMENT_POWERS.",
+            [
+                sums,
+                f"{', '.join(moments[key].name for key in ordered)} = moments",
+                f"out = np.empty(({len(_PARTIALS)}, f0.size))",
+                *lines([(f"out[{i}]", targets[name]) for i, name in enumerate(_PARTIALS)]),
+                "return out",
+            ],
+        ),
+    ]
+
+
+def _by_degree(expression: sp.Expr) -> list[tuple[sp.Expr, sp.Expr]]:
+    """The expression as (coefficient, power of t) for each of its terms."""
+    split = []
+    for term in sp.Add.make_args(sp.expand(expression)):
+        constant, time = term.as_independent(fac.t, as_Add=False)
+        if constant != 0:
+            split.append((constant, time.as_base_exp()[1] if time != 1 else sp.S.Zero))
+    return split
 
 
 def _moment(order: int, degree: sp.Expr) -> sp.Symbol:
@@ -192,9 +218,9 @@ def _slopes() -> str:
     body = [
         f"{', '.join(f'd_{name}' for name in _PARTIALS)} = partials",
         "(_, f1, f2), (_, g1, g2) = f, g",
-        f"slope = {einsum(w[_n] * first, (_h,))}",
-        f"curvature = {einsum(w[_n] * mixed, (_h, _k))}",
-        f"curvature += np.diag({einsum(w[_n] * same, (_h,))})",
+        f"slope = {einsum(w[_n] * first, (_h,), large=True)}",
+        f"curvature = {einsum(w[_n] * mixed, (_h, _k), large=True)}",
+        f"curvature += np.diag({einsum(w[_n] * same, (_h,), large=True)})",
         "return slope, curvature",
     ]
     doc = "slope_h = E[d_h M], curvature_hk = E[d_h d_k M]: weighted sums over the nodes n."

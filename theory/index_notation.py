@@ -55,20 +55,22 @@ def factors_of(term: sp.Expr) -> list[sp.Expr]:
     return sorted(result, key=sp.default_sort_key)
 
 
-def einsum(expression: sp.Expr, free: tuple[sp.Symbol, ...]) -> str:
+def einsum(
+    expression: sp.Expr, free: tuple[sp.Symbol, ...], *, large: bool = False
+) -> str:
     """NumPy source of the expression as a sum of einsum calls over its indexed objects.
 
     A Kronecker delta of two free indices becomes an identity matrix, whose size is taken from
-    an operand that carries one of them.
+    an operand that carries one of them. ``large`` operands are contracted pair by pair.
     """
-    calls = [_einsum_term(term, free) for term in terms(expression)]
+    calls = [_einsum_term(term, free, large) for term in terms(expression)]
     if len(calls) == 1:
         return calls[0]
     signed = calls[:1] + [c if c.startswith("- ") else f"+ {c}" for c in calls[1:]]
     return "(\n    " + "\n    ".join(signed) + "\n)"
 
 
-def _einsum_term(term: sp.Expr, free: tuple[sp.Symbol, ...]) -> str:
+def _einsum_term(term: sp.Expr, free: tuple[sp.Symbol, ...], large: bool) -> str:
     number, rest = term.as_coeff_Mul()
     operands, scalars = [], []
     for factor in factors_of(rest):
@@ -90,7 +92,7 @@ def _einsum_term(term: sp.Expr, free: tuple[sp.Symbol, ...]) -> str:
         names.append(name or f"np.eye({size})")
     pattern = ",".join("".join(i.name for i in indices) for _, indices in operands)
     output = "".join(i.name for i in free)
-    call = f'np.einsum("{pattern}->{output}", {", ".join(names)})'
+    call = f'np.einsum("{pattern}->{output}", {", ".join(names)}{", optimize=True" if large else ""})'
     prefix = [] if abs(number) == 1 else [repr(float(abs(number)))]
     product = " * ".join([*prefix, *scalars, call])
     return f"- {product}" if number < 0 else product

@@ -13,12 +13,27 @@ from sympy.printing.precedence import precedence
 TEMPORARY = "w_"
 
 
+class InnerExp(sp.Function):
+    """An exponential inside another one: generated modules bound it, see their ``_exp``."""
+
+    nargs = 1
+    is_extended_real = True
+
+
+def _mark_inner(expression: sp.Expr, inside: bool = False) -> sp.Expr:
+    """Tell inner exponentials from outer ones before shared subexpressions tear them apart."""
+    if not expression.has(sp.exp):
+        return expression
+    exponential = isinstance(expression, sp.exp)
+    arguments = [_mark_inner(argument, inside or exponential) for argument in expression.args]
+    return InnerExp(*arguments) if exponential and inside else expression.func(*arguments)
+
+
 class KernelPrinter(NumPyPrinter):
     """NumPy printer that spells the stable special functions and the length powers."""
 
     def __init__(self):
         super().__init__({"fully_qualified_modules": False, "precision": 17})
-        self._inside = False
 
     def _module_format(self, fqn, register=True):
         # One import style everywhere: np.exp, special.erf
@@ -57,14 +72,8 @@ class KernelPrinter(NumPyPrinter):
     def _print_OwensT(self, expression):
         return self._special("special.owens_t", expression)
 
-    def _print_exp(self, expression):
-        # Generated modules define _exp for an exponential inside another one.
-        name = "_exp" if self._inside else "np.exp"
-        self._inside, outer = True, self._inside
-        try:
-            return f"{name}({self._print(expression.args[0])})"
-        finally:
-            self._inside = outer
+    def _print_InnerExp(self, expression):
+        return self._special("_exp", expression)
 
     def _print_Rational(self, expression):
         return repr(float(expression))
@@ -90,7 +99,7 @@ class KernelPrinter(NumPyPrinter):
 
 def source(expression: sp.Expr) -> str:
     """NumPy source of one expression."""
-    return KernelPrinter().doprint(sp.sympify(expression))
+    return KernelPrinter().doprint(_mark_inner(sp.sympify(expression)))
 
 
 def lines(targets: list[tuple[str, sp.Expr]]) -> list[str]:
@@ -102,7 +111,8 @@ def lines(targets: list[tuple[str, sp.Expr]]) -> list[str]:
     if any(name.startswith(TEMPORARY) for name in names):
         raise ValueError(f"a name starts with {TEMPORARY}, which temporaries use")
     temporaries = (sp.Symbol(f"{TEMPORARY}{i}", real=True) for i in range(10_000))
-    shared, reduced = sp.cse([sp.sympify(e) for _, e in targets], symbols=temporaries, order="canonical")
+    marked = [_mark_inner(sp.sympify(e)) for _, e in targets]
+    shared, reduced = sp.cse(marked, symbols=temporaries, order="canonical")
     text = [f"{name.name} = {source(value)}" for name, value in shared]
     return text + [f"{name} = {source(e)}" for (name, _), e in zip(targets, reduced, strict=True)]
 

@@ -20,6 +20,7 @@ DEFINITION = {
 }
 SCOPE = 'heads'
 OFFSET = 0
+POWER = 1
 SMOOTH = True
 FREE_BIAS = False
 FREE_GAIN = False
@@ -66,47 +67,56 @@ def log_normalizer(x):
     return kappa + np.log(np.sum(g[0], axis=-1))
 
 
-def joint_factors(s, kappa, f, g):
-    """X_n = [exp(-g0*t), f0*t*exp(-g0*t), f0**2*t**2*exp(-g0*t)]: f0, g0 sums over heads, s
-    broadcasts against the nodes' kappa.
-    """
-    f0, g0 = np.sum(f[0], axis=-1), np.sum(g[0], axis=-1)
-    t = _exp(s + kappa)
-    out = np.empty((3, *t.shape))
-    w_0 = np.exp(-g0*t)
-    out[0] = w_0
-    out[1] = f0*t*w_0
-    out[2] = f0**2*t**2*w_0
+# Lifted powers t^d exp(-t) by index: of the averages n = 0, 1, 2, and of the moments
+# (n, index) that ``joint_partials`` takes; the degrees d are [0, 1, 2, 3, 4].
+AVERAGE_POWERS = (0, 1, 2)
+MOMENT_POWERS = ((0, 1), (0, 2), (1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (2, 4))
+
+
+def lifted_powers(y):
+    """t^d exp(-t) with t = e^y."""
+    out = np.empty((5, *np.shape(y)))
+    w_0 = -_exp(y)
+    out[0] = np.exp(w_0)
+    out[1] = np.exp(w_0 + y)
+    out[2] = np.exp(w_0 + 2*y)
+    out[3] = np.exp(w_0 + 3*y)
+    out[4] = np.exp(w_0 + 4*y)
     return out
 
 
-def joint_partials(s, variation, kappa, f, g):
-    """Partial derivatives f, g, ff, fg, gg in the sums f0, g0 of M = sum_n,s variation[n, s]
-    X_n(s), at each node.
+def ratios(f, g):
+    """What multiplies the lifted power in X_n = [exp(-g0*t), f0*t*exp(-g0*t),
+    f0**2*t**2*exp(-g0*t)]; f0, g0 sums over heads.
     """
     f0, g0 = np.sum(f[0], axis=-1), np.sum(g[0], axis=-1)
-    t = _exp(s[:, None] + kappa)
-    decay = np.exp(-t * g0)
-    table = t * decay
-    moment_0_1 = variation[0] @ table
-    moment_1_1 = variation[1] @ table
-    table = t ** 2 * decay
-    moment_0_2 = variation[0] @ table
-    moment_1_2 = variation[1] @ table
-    moment_2_2 = variation[2] @ table
-    table = t ** 3 * decay
-    moment_1_3 = variation[1] @ table
-    moment_2_3 = variation[2] @ table
-    table = t ** 4 * decay
-    moment_2_4 = variation[2] @ table
-    out = np.empty((5, kappa.size))
-    w_0 = 2*moment_2_2
-    w_1 = f0**2
-    out[0] = f0*w_0 + moment_1_1
-    out[1] = -f0*moment_1_2 - moment_0_1 - moment_2_3*w_1
-    out[2] = w_0
-    out[3] = -2*f0*moment_2_3 - moment_1_2
-    out[4] = f0*moment_1_3 + moment_0_2 + moment_2_4*w_1
+    out = np.empty((3, f0.size))
+    out[0] = 1
+    out[1] = f0/g0
+    out[2] = f0**2/g0**2
+    return out
+
+
+def joint_partials(moments, f, g):
+    """Partial derivatives f, g, ff, fg, gg in the sums f0, g0 of M = sum_n,s variation[n, s]
+    X_n(s), at each node; moments[i] = sum_s variation[n, s] of the lifted power at the node, in
+    the order of MOMENT_POWERS.
+    """
+    f0, g0 = np.sum(f[0], axis=-1), np.sum(g[0], axis=-1)
+    moment_0_1, moment_0_2, moment_1_1, moment_1_2, moment_1_3, moment_2_2, moment_2_3, moment_2_4 = moments
+    out = np.empty((5, f0.size))
+    w_0 = 1.0/g0
+    w_1 = g0**(-2.0)
+    w_2 = 2*moment_2_2*w_1
+    w_3 = moment_1_2*w_1
+    w_4 = f0**2
+    w_5 = g0**(-3.0)
+    w_6 = moment_2_3*w_5
+    out[0] = f0*w_2 + moment_1_1*w_0
+    out[1] = -f0*w_3 - moment_0_1*w_0 - w_4*w_6
+    out[2] = w_2
+    out[3] = -2*f0*w_6 - w_3
+    out[4] = f0*moment_1_3*w_5 + moment_0_2*w_1 + moment_2_4*w_4/(g0*g0*g0*g0)
     return out
 
 
@@ -115,18 +125,18 @@ def joint_slopes(weight, partials, f, g):
     d_f, d_g, d_ff, d_fg, d_gg = partials
     (_, f1, f2), (_, g1, g2) = f, g
     slope = (
-        np.einsum("n,nh,n->h", d_f, f1, weight)
-        + np.einsum("n,nh,n->h", d_g, g1, weight)
+        np.einsum("n,nh,n->h", d_f, f1, weight, optimize=True)
+        + np.einsum("n,nh,n->h", d_g, g1, weight, optimize=True)
     )
     curvature = (
-        np.einsum("n,nh,nk,n->hk", d_ff, f1, f1, weight)
-        + np.einsum("n,nh,nk,n->hk", d_fg, f1, g1, weight)
-        + np.einsum("n,nk,nh,n->hk", d_fg, f1, g1, weight)
-        + np.einsum("n,nh,nk,n->hk", d_gg, g1, g1, weight)
+        np.einsum("n,nh,nk,n->hk", d_ff, f1, f1, weight, optimize=True)
+        + np.einsum("n,nh,nk,n->hk", d_fg, f1, g1, weight, optimize=True)
+        + np.einsum("n,nk,nh,n->hk", d_fg, f1, g1, weight, optimize=True)
+        + np.einsum("n,nh,nk,n->hk", d_gg, g1, g1, weight, optimize=True)
     )
     curvature += np.diag((
-        np.einsum("n,nh,n->h", d_f, f2, weight)
-        + np.einsum("n,nh,n->h", d_g, g2, weight)
+        np.einsum("n,nh,n->h", d_f, f2, weight, optimize=True)
+        + np.einsum("n,nh,n->h", d_g, g2, weight, optimize=True)
     ))
     return slope, curvature
 

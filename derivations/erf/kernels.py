@@ -21,6 +21,7 @@ DEFINITION = {
 }
 SCOPE = 'none'
 OFFSET = 0
+POWER = 1
 SMOOTH = True
 FREE_BIAS = False
 FREE_GAIN = False

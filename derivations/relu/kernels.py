@@ -20,6 +20,7 @@ DEFINITION = {
 }
 SCOPE = 'none'
 OFFSET = 0
+POWER = 1
 SMOOTH = False
 FREE_BIAS = False
 FREE_GAIN = False

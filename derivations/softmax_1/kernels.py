@@ -20,6 +20,7 @@ DEFINITION = {
 }
 SCOPE = 'tokens'
 OFFSET = 1
+POWER = 1
 SMOOTH = True
 FREE_BIAS = False
 FREE_GAIN = False
