@@ -55,3 +55,13 @@ class Response:
     def zero(cls, law: LogitLaw) -> Response:
         rows, heads = law.odds.size + 1, law.heads
         return cls(0.0, 0.0, 0.0, np.zeros((rows, heads)), np.zeros((rows, heads, heads)), 0)
+
+    def add_pair(self, pair: tuple[int, int], derivative: np.ndarray) -> None:
+        """Add a pair's averages: derivative[row, i, j] has i derivatives in h and j in k."""
+        h, k = pair
+        self.slope[:, h] += derivative[:, 1, 0]
+        self.slope[:, k] += derivative[:, 0, 1]
+        self.curvature[:, h, h] += derivative[:, 2, 0]
+        self.curvature[:, k, k] += derivative[:, 0, 2]
+        self.curvature[:, h, k] += derivative[:, 1, 1]
+        self.curvature[:, k, h] += derivative[:, 1, 1]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numerics import joint_heads, separate_heads
+from numerics import closed_heads, joint_heads, separate_heads
 from numerics.checks import order_parameters, positive, real_array
 from numerics.errors import AccuracyWarning, InputError
 from numerics.estimate import Estimate
@@ -120,6 +120,13 @@ class PopulationRisk:
 
         def flatten(respond: Callable[[float], Response]) -> np.ndarray:
             return self._flatten(respond, m, gamma, gradient)
+
+        if self.kernels.CLOSED:
+            flat, evaluations = flatten(
+                lambda gamma: closed_heads.respond(self.kernels, law, self.length, gamma)
+            )
+            error = ROUNDING * max(1.0, float(np.max(np.abs(flat))))
+            return flat, error, "closed form", evaluations
 
         first = np.log(SAFETY / self.rtol) / COARSER
         grid = Resolution(first)

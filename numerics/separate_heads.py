@@ -129,13 +129,7 @@ def _pair(kernels, law, length, gamma, resolution, pair, tables, total):
     stacked = np.einsum("ndvaz->anvdz", right[:2]).reshape(*by_law.shape[:2], v.size, -1)
     carried = (by_law @ stacked).reshape(*by_law.shape[:3], 3, z.size)  # a n s d z
     derivative = np.einsum("nisaz,ansjz,z->aij", left[:2], carried, weights, optimize=True)
-    h, k = pair
-    total.slope[:, h] += derivative[:, 1, 0]
-    total.slope[:, k] += derivative[:, 0, 1]
-    total.curvature[:, h, h] += derivative[:, 2, 0]
-    total.curvature[:, k, k] += derivative[:, 0, 2]
-    total.curvature[:, h, k] += derivative[:, 1, 1]
-    total.curvature[:, k, h] += derivative[:, 1, 1]
+    total.add_pair(pair, derivative)
     total.evaluations += left.size + right.size
 
 

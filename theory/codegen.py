@@ -11,6 +11,7 @@ from theory import factors as fac
 from theory import order_parameters as op
 from theory import symbols as sym
 from theory.activation import Activation
+from theory.codegen_closed import closed_forms
 from theory.codegen_factors import attention, joint_factors, single_factors
 from theory.expectation import LengthPower
 from theory.index_notation import einsum
@@ -35,6 +36,7 @@ SCOPE = {scope!r}
 OFFSET = {offset}
 POWER = {power}
 SMOOTH = {smooth}
+CLOSED = {closed}
 FREE_BIAS = {free_bias}
 FREE_GAIN = {free_gain}
 
@@ -51,6 +53,7 @@ def numpy_source(activation: Activation) -> str:
     The same definition gives the same text on every run, whatever the hash seed.
     """
     constant, terms = collected(derive_risk(activation).result)
+    is_closed, closed = closed_forms(activation)
     definition = json.dumps(activation.definition(), indent=4).replace("null", "None")
     header = _HEADER.format(
         name=activation.name,
@@ -61,13 +64,14 @@ def numpy_source(activation: Activation) -> str:
         # Tables hold t^n exp(-t) up to n = 2 p + 2; t^n itself must not overflow either.
         cap=float(600 / (2 * activation.power + 2)),
         smooth=activation.smooth,
+        closed=is_closed,
         free_bias=activation.has_free_bias,
         free_gain=activation.gain == "free",
     )
     factors = (joint_factors if activation.scope == "heads" else single_factors)(activation)
     single = [term for term in terms if len(term.heads) < 2]
     pairs = [term for term in terms if len(term.heads) == 2]
-    parts = [header, attention(activation), *factors, *_moments("single", single)]
+    parts = [header, attention(activation), *factors, *closed, *_moments("single", single)]
     parts += _moments("pair", pairs) if pairs else []
     parts += [*_risk(constant, terms), *_logits(activation), *_chain(activation)]
     text = "\n\n".join(parts)

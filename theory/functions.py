@@ -116,6 +116,28 @@ class Ramp(_Real):
         return rf"\left[{printer._print(self.args[0])}\right]_+{power}"
 
 
+class BivariateNormalCdf(sp.Function):
+    """P(X < h, Y < k) for standard normals X, Y with correlation rho: arguments h, k, rho."""
+
+    nargs = 3
+    is_extended_real = True
+
+    def fdiff(self, argindex=1):
+        h, k, rho = self.args
+        rest = sp.sqrt(1 - rho**2)
+        if argindex == 3:
+            quadratic = (h**2 - 2 * rho * h * k + k**2) / (2 * rest**2)
+            return sp.exp(-quadratic) / (2 * sp.pi * rest)
+        own, other = (h, k) if argindex == 1 else (k, h)
+        density = sp.exp(-(own**2) / 2) / sp.sqrt(2 * sp.pi)
+        return density * NormalCdf((other - rho * own) / rest)
+
+    def _latex(self, printer, exp=None):
+        power = f"^{{{exp}}}" if exp else ""
+        arguments = ", ".join(printer._print(argument) for argument in self.args)
+        return rf"\Phi_2{power}\left({arguments}\right)"
+
+
 KINKED = (Step, Ramp, sp.Abs, sp.sign, sp.Max, sp.Min, sp.Heaviside, sp.Piecewise)
 
 

@@ -69,8 +69,8 @@ class KernelPrinter(NumPyPrinter):
     def _print_erfc(self, expression):
         return self._special("special.erfc", expression)
 
-    def _print_OwensT(self, expression):
-        return self._special("special.owens_t", expression)
+    def _print_BivariateNormalCdf(self, expression):
+        return self._special("_bivariate_normal_cdf", expression)
 
     def _print_InnerExp(self, expression):
         return self._special("_exp", expression)

@@ -23,6 +23,7 @@ SCOPE = 'none'
 OFFSET = 0
 POWER = 1
 SMOOTH = True
+CLOSED = True
 FREE_BIAS = False
 FREE_GAIN = False
 
@@ -58,6 +59,108 @@ def factors(s, x):
     out[2, 0] = w_0**2
     out[2, 1] = w_0*w_3
     out[2, 2] = -8*w_0*w_2*x + 8*np.exp(-2*w_1)/np.pi
+    return out
+
+
+def _bivariate_normal_cdf(h, k, rho):
+    """P(X < h, Y < k) for standard normals with correlation rho, by Owen's T function."""
+    # Owen's formula divides by h, k and sqrt(1 - rho^2); its limits at 0 are reached from
+    # a distance that no float64 result can tell from 0.
+    tiny = 1e-300
+    h, k = np.where(h == 0, tiny, h), np.where(k == 0, tiny, k)
+    rest = np.maximum(np.sqrt((1 - rho) * (1 + rho)), tiny)
+    with np.errstate(over="ignore"):
+        tails = special.owens_t(h, (k - rho * h) / rest / h)
+        tails = tails + special.owens_t(k, (h - rho * k) / rest / k)
+    return (special.ndtr(h) + special.ndtr(k)) / 2 - tails - np.where(h * k < 0, 0.5, 0.0)
+
+
+def closed_single(mu, r):
+    """out[n, d]: average of the d-th derivative of f^n over N(mu, r); f = erf(x).
+
+    E[f] = 2*NormalCdf(sqrt(2)*mu/sqrt(2*r + 1)) - 1; E[f^2] =
+    4*BivariateNormalCdf(sqrt(2)*mu/sqrt(2*r + 1), sqrt(2)*mu/sqrt(2*r + 1), 2*r/(2*r + 1)) -
+    4*NormalCdf(sqrt(2)*mu/sqrt(2*r + 1)) + 1.
+    """
+    out = np.empty((3, 3, *np.broadcast_shapes(np.shape(mu), np.shape(r))))
+    w_0 = 2*r
+    w_1 = w_0 + 1
+    w_2 = 1.0/np.sqrt(w_1)
+    w_3 = np.sqrt(2)
+    w_4 = mu*w_3
+    w_5 = w_2*w_4
+    w_6 = special.ndtr(w_5)
+    w_7 = mu**2
+    w_8 = 1.0/w_1
+    w_9 = np.exp(-w_7*w_8)/np.sqrt(np.pi)
+    w_10 = w_2*w_9
+    w_11 = w_1**(-1.5)
+    w_12 = mu*w_11*w_9
+    w_13 = r**2
+    w_14 = w_1**(-2.0)
+    w_15 = 4*w_14
+    w_16 = 1.0/np.sqrt(-w_13*w_15 + 1)
+    w_17 = special.ndtr(w_16*(mu*w_2*w_3 - w_0*w_11*w_4))
+    w_18 = 8*w_14
+    out[0, 0] = 1
+    out[0, 1] = 0
+    out[0, 2] = 0
+    out[1, 0] = 2*w_6 - 1
+    out[1, 1] = 2*w_10
+    out[1, 2] = -4*w_12
+    out[2, 0] = -4*w_6 + 4*_bivariate_normal_cdf(w_5, w_5, w_0*w_8) + 1
+    out[2, 1] = 8*w_10*w_17 - 4*w_10
+    out[2, 2] = -16*w_12*w_17 + 8*w_12 + 4*w_16*(-r*w_15 + 2*w_8)*np.exp(-(-r*w_18*w_7 + 4*w_7*w_8)/(-w_13*w_18 + 2))/np.pi
+    return out
+
+
+def closed_pair(mu, nu, r, q, c):
+    """out[i, j]: average of the i-th derivative of f(x) times the j-th of f(y), i + j < 3;
+    x, y normal with means mu, nu, variances r, q, covariance c.
+
+    E[f(x) f(y)] = 4*BivariateNormalCdf(sqrt(2)*mu/sqrt(2*r + 1), sqrt(2)*nu/sqrt(2*q + 1),
+    2*c/(sqrt(2*q + 1)*sqrt(2*r + 1))) - 2*NormalCdf(sqrt(2)*mu/sqrt(2*r + 1)) -
+    2*NormalCdf(sqrt(2)*nu/sqrt(2*q + 1)) + 1.
+    """
+    shapes = (np.shape(z) for z in (mu, nu, r, q, c))
+    out = np.zeros((3, 3, *np.broadcast_shapes(*shapes)))
+    w_0 = 2*r + 1
+    w_1 = 1.0/np.sqrt(w_0)
+    w_2 = np.sqrt(2)
+    w_3 = mu*w_2
+    w_4 = w_1*w_3
+    w_5 = 2*q + 1
+    w_6 = 1.0/np.sqrt(w_5)
+    w_7 = nu*w_2
+    w_8 = w_6*w_7
+    w_9 = 2*w_1
+    w_10 = c*w_6
+    w_11 = 1.0/np.sqrt(np.pi)
+    w_12 = 1.0/w_0
+    w_13 = mu**2*w_12
+    w_14 = np.exp(-w_13)
+    w_15 = w_11*w_14
+    w_16 = 1.0/w_5
+    w_17 = w_12*w_16
+    w_18 = c**2*w_17
+    w_19 = 1.0/np.sqrt(1 - 4*w_18)
+    w_20 = special.ndtr(w_19*(nu*w_2*w_6 - 2*w_10*w_12*w_3))
+    w_21 = nu**2*w_16
+    w_22 = np.exp(-w_21)
+    w_23 = w_11*w_22
+    w_24 = w_23*w_6
+    w_25 = special.ndtr(w_19*(-c*w_16*w_7*w_9 + mu*w_1*w_2))
+    w_26 = w_0**(-1.5)
+    w_27 = 8*c
+    w_28 = w_19*np.exp(-(-mu*nu*w_17*w_27 + 2*w_13 + 2*w_21)/(2 - 8*w_18))/np.pi
+    w_29 = w_5**(-1.5)
+    w_30 = w_1*w_28
+    out[0, 0] = 4*_bivariate_normal_cdf(w_4, w_8, w_10*w_9) - 2*special.ndtr(w_4) - 2*special.ndtr(w_8) + 1
+    out[1, 0] = 4*w_1*w_15*w_20 - w_15*w_9
+    out[0, 1] = 4*w_24*w_25 - 2*w_24
+    out[2, 0] = 4*mu*w_11*w_14*w_26 - 8*mu*w_15*w_20*w_26 - 8*w_10*w_26*w_28
+    out[0, 2] = 4*nu*w_11*w_22*w_29 - 8*nu*w_23*w_25*w_29 - w_27*w_29*w_30
+    out[1, 1] = 4*w_30*w_6
     return out
 
 

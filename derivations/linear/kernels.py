@@ -22,6 +22,7 @@ SCOPE = 'none'
 OFFSET = 0
 POWER = 1
 SMOOTH = True
+CLOSED = True
 FREE_BIAS = False
 FREE_GAIN = False
 
@@ -53,6 +54,41 @@ def factors(s, x):
     out[2, 0] = x**2
     out[2, 1] = 2*x
     out[2, 2] = 2
+    return out
+
+
+def closed_single(mu, r):
+    """out[n, d]: average of the d-th derivative of f^n over N(mu, r); f = x.
+
+    E[f] = mu; E[f^2] = mu**2 + r.
+    """
+    out = np.empty((3, 3, *np.broadcast_shapes(np.shape(mu), np.shape(r))))
+    out[0, 0] = 1
+    out[0, 1] = 0
+    out[0, 2] = 0
+    out[1, 0] = mu
+    out[1, 1] = 1
+    out[1, 2] = 0
+    out[2, 0] = mu**2 + r
+    out[2, 1] = 2*mu
+    out[2, 2] = 2
+    return out
+
+
+def closed_pair(mu, nu, r, q, c):
+    """out[i, j]: average of the i-th derivative of f(x) times the j-th of f(y), i + j < 3;
+    x, y normal with means mu, nu, variances r, q, covariance c.
+
+    E[f(x) f(y)] = c + mu*nu.
+    """
+    shapes = (np.shape(z) for z in (mu, nu, r, q, c))
+    out = np.zeros((3, 3, *np.broadcast_shapes(*shapes)))
+    out[0, 0] = c + mu*nu
+    out[1, 0] = nu
+    out[0, 1] = mu
+    out[2, 0] = 0
+    out[0, 2] = 0
+    out[1, 1] = 1
     return out
 
 

@@ -7,6 +7,7 @@ score, square): X_n = t^(n p) f^n exp(-t g), t = e^s. Averages come as ``relevan
 """
 
 import numpy as np
+from scipy import special
 
 DEFINITION = {
     "name": "relu",
@@ -22,6 +23,7 @@ SCOPE = 'none'
 OFFSET = 0
 POWER = 1
 SMOOTH = False
+CLOSED = True
 FREE_BIAS = False
 FREE_GAIN = False
 
@@ -57,6 +59,164 @@ def factors(s, x):
     out[2, 0] = w_0**2
     out[2, 1] = w_1*w_3
     out[2, 2] = 2*w_1**2 + w_2*w_3
+    return out
+
+
+def _bivariate_normal_cdf(h, k, rho):
+    """P(X < h, Y < k) for standard normals with correlation rho, by Owen's T function."""
+    # Owen's formula divides by h, k and sqrt(1 - rho^2); its limits at 0 are reached from
+    # a distance that no float64 result can tell from 0.
+    tiny = 1e-300
+    h, k = np.where(h == 0, tiny, h), np.where(k == 0, tiny, k)
+    rest = np.maximum(np.sqrt((1 - rho) * (1 + rho)), tiny)
+    with np.errstate(over="ignore"):
+        tails = special.owens_t(h, (k - rho * h) / rest / h)
+        tails = tails + special.owens_t(k, (h - rho * k) / rest / k)
+    return (special.ndtr(h) + special.ndtr(k)) / 2 - tails - np.where(h * k < 0, 0.5, 0.0)
+
+
+def closed_single(mu, r):
+    """out[n, d]: average of the d-th derivative of f^n over N(mu, r); f = Ramp(x).
+
+    E[f] = mu*NormalCdf(mu/sqrt(r)) + sqrt(2)*sqrt(r)*exp(-mu**2/(2*r))/(2*sqrt(pi)); E[f^2] =
+    sqrt(2)*mu*sqrt(r)*exp(-mu**2/(2*r))/(2*sqrt(pi)) + (mu**2 + r)*NormalCdf(mu/sqrt(r)).
+    """
+    out = np.empty((3, 3, *np.broadcast_shapes(np.shape(mu), np.shape(r))))
+    w_0 = np.sqrt(r)
+    w_1 = 1.0/w_0
+    w_2 = mu*w_1
+    w_3 = special.ndtr(w_2)
+    w_4 = mu*w_3
+    w_5 = mu**2
+    w_6 = (0.5)*w_5
+    w_7 = np.sqrt(2)*np.exp(-w_6/r)/np.sqrt(np.pi)
+    w_8 = (0.5)*w_7
+    w_9 = w_0*w_8
+    w_10 = w_1*w_8
+    w_11 = r + w_5
+    w_12 = w_8/r**(1.5)
+    out[0, 0] = 1
+    out[0, 1] = 0
+    out[0, 2] = 0
+    out[1, 0] = w_4 + w_9
+    out[1, 1] = w_3
+    out[1, 2] = w_10
+    out[2, 0] = mu*w_9 + w_11*w_3
+    out[2, 1] = -w_1*w_6*w_7 + w_10*w_11 + 2*w_4 + w_9
+    out[2, 2] = (mu*mu*mu)*w_12 - mu*w_11*w_12 + w_2*w_8 + 2*w_3
+    return out
+
+
+def closed_pair(mu, nu, r, q, c):
+    """out[i, j]: average of the i-th derivative of f(x) times the j-th of f(y), i + j < 3;
+    x, y normal with means mu, nu, variances r, q, covariance c.
+
+    E[f(x) f(y)] = sqrt(2)*mu*sqrt(q)*exp(-nu**2/(2*q))*NormalCdf((-c*nu/(q*sqrt(r)) +
+    mu/sqrt(r))/sqrt(-c**2/(q*r) + 1))/(2*sqrt(pi)) +
+    sqrt(2)*nu*sqrt(r)*exp(-mu**2/(2*r))*NormalCdf((-c*mu/(sqrt(q)*r) +
+    nu/sqrt(q))/sqrt(-c**2/(q*r) + 1))/(2*sqrt(pi)) + sqrt(q)*sqrt(r)*sqrt(-c**2/(q*r) +
+    1)*exp(-mu**2/(2*r))*exp(-(-c*mu/(sqrt(q)*r) + nu/sqrt(q))**2/(2*(-c**2/(q*r) + 1)))/(2*pi)
+    + (c + mu*nu)*BivariateNormalCdf(mu/sqrt(r), nu/sqrt(q), c/(sqrt(q)*sqrt(r))).
+    """
+    shapes = (np.shape(z) for z in (mu, nu, r, q, c))
+    out = np.zeros((3, 3, *np.broadcast_shapes(*shapes)))
+    w_0 = mu*nu
+    w_1 = c + w_0
+    w_2 = np.sqrt(r)
+    w_3 = 1.0/w_2
+    w_4 = mu*w_3
+    w_5 = np.sqrt(q)
+    w_6 = 1.0/w_5
+    w_7 = nu*w_6
+    w_8 = c*w_3
+    w_9 = w_6*w_8
+    w_10 = _bivariate_normal_cdf(w_4, w_7, w_9)
+    w_11 = nu**2
+    w_12 = 1.0/q
+    w_13 = w_11*w_12
+    w_14 = np.exp(-0.5*w_13)
+    w_15 = w_14*w_5
+    w_16 = c**2
+    w_17 = 1.0/r
+    w_18 = w_12*w_17
+    w_19 = w_16*w_18
+    w_20 = 1 - w_19
+    w_21 = np.sqrt(w_20)
+    w_22 = 1.0/w_21
+    w_23 = nu*w_12
+    w_24 = mu*w_3 - w_23*w_8
+    w_25 = special.ndtr(w_22*w_24)
+    w_26 = np.sqrt(2)/np.sqrt(np.pi)
+    w_27 = (0.5)*w_26
+    w_28 = w_25*w_27
+    w_29 = w_15*w_28
+    w_30 = mu**2
+    w_31 = w_17*w_30
+    w_32 = np.exp(-0.5*w_31)
+    w_33 = w_2*w_32
+    w_34 = c*w_6
+    w_35 = mu*w_17
+    w_36 = nu*w_6 - w_34*w_35
+    w_37 = w_22*w_36
+    w_38 = special.ndtr(w_37)
+    w_39 = w_27*w_38
+    w_40 = w_33*w_39
+    w_41 = 1.0/np.pi
+    w_42 = w_36**2
+    w_43 = 1.0/w_20
+    w_44 = (0.5)*w_43
+    w_45 = w_41*np.exp(-w_42*w_44)
+    w_46 = w_33*w_45
+    w_47 = (0.5)*w_46
+    w_48 = w_21*w_5
+    w_49 = w_47*w_48
+    w_50 = w_3*w_32
+    w_51 = w_39*w_50
+    w_52 = w_41*np.exp(-w_24**2*w_44)
+    w_53 = w_15*w_52
+    w_54 = (0.5)*w_4
+    w_55 = (0.5)*w_45
+    w_56 = w_48*w_55
+    w_57 = w_22*w_8
+    w_58 = w_32*w_55
+    w_59 = w_14*w_28
+    w_60 = w_59*w_6
+    w_61 = w_1*w_6
+    w_62 = w_22*w_34
+    w_63 = w_26*w_32*w_38
+    w_64 = r**(-1.5)
+    w_65 = (0.5)*w_64
+    w_66 = w_30*w_65
+    w_67 = w_32*w_45
+    w_68 = r**(-2.0)
+    w_69 = w_20**(-1.5)
+    w_70 = w_36*w_69
+    w_71 = (0.5)*w_16
+    w_72 = w_12*w_68
+    w_73 = w_71*w_72
+    w_74 = nu*w_46
+    w_75 = w_24*w_69
+    w_76 = w_71*w_75
+    w_77 = mu*w_53
+    w_78 = (0.25)*w_64
+    w_79 = c*w_18
+    w_80 = w_41*np.exp(-(-2*w_0*w_79 + w_13 + w_31)/(2 - 2*w_19))
+    w_81 = 2*w_1
+    w_82 = w_42/w_20**2
+    w_83 = w_46*w_48
+    w_84 = q**(-1.5)
+    w_85 = w_22*w_3
+    w_86 = q**(-2.0)
+    w_87 = w_17*w_86
+    w_88 = nu*w_84
+    w_89 = c*w_35*w_84
+    w_90 = w_71*w_87
+    out[0, 0] = mu*w_29 + nu*w_40 + w_1*w_10 + w_49
+    out[1, 0] = nu*w_10 - w_0*w_51 + w_1*w_51 + w_22*w_53*w_54 + w_29 - w_32*w_4*w_56 + w_37*w_58*w_8 - w_57*w_58*w_7
+    out[0, 1] = mu*w_10 - w_0*w_60 - w_14*w_52*w_54*w_62 + w_22*w_47*w_7 - w_37*w_47 + w_40 + w_59*w_61
+    out[2, 0] = nu*w_51 + nu*w_63*w_66 + w_16*w_22*w_6*w_65*w_67 + w_48*w_66*w_67 + w_50*w_56 + w_74*(c*mu*w_22*w_6*w_68 - w_70*w_73) + w_77*(w_22*(c*w_23*w_65 - mu*w_65) - w_72*w_76) + w_81*(-mu*w_63*w_78 - w_62*w_78*w_80) + w_83*(-mu*w_34*w_36*w_43*w_68 + w_73*w_82)
+    out[0, 2] = mu*w_11*w_59*w_84 + mu*w_60 + w_21*w_47*w_6 + w_67*w_71*w_84*w_85 + w_74*(w_22*(-0.5*w_88 + (0.5)*w_89) - w_70*w_90) + w_77*(c*nu*w_22*w_3*w_86 - w_76*w_87) + w_81*(-0.25*w_14*w_25*w_26*w_88 - 0.25*w_57*w_80*w_84) + w_83*(-w_36*w_44*(-w_88 + w_89) + w_82*w_90)
+    out[1, 1] = w_10 - w_22*w_58*w_9 + w_49*(mu*w_17*w_36*w_43*w_6 - w_79*w_82) + (0.5)*w_61*w_80*w_85 + (0.5)*w_74*(-w_22*w_35*w_6 + w_70*w_79) + (0.5)*w_77*(-w_23*w_85 + w_75*w_79)
     return out
 
 

@@ -23,6 +23,7 @@ SCOPE = 'none'
 OFFSET = 0
 POWER = 1
 SMOOTH = True
+CLOSED = False
 FREE_BIAS = False
 FREE_GAIN = False
 

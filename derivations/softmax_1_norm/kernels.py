@@ -22,6 +22,7 @@ SCOPE = 'tokens'
 OFFSET = 1
 POWER = 1
 SMOOTH = True
+CLOSED = False
 FREE_BIAS = False
 FREE_GAIN = False
 

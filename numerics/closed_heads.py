@@ -1,0 +1,57 @@
+"""The risk's response where every Gaussian average has a closed form: no grid, no error but rounding."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+
+from numerics.errors import InputError
+from numerics.lengths import SequenceLength
+from numerics.logits import LogitLaw, Response
+
+
+def respond(kernels: ModuleType, law: LogitLaw, length: SequenceLength, gamma: float) -> Response:
+    """Moments and first variation; InputError where the closed form is singular."""
+    total = Response.zero(law)
+    powers = length.powers(np.ones(1))
+    nothing = np.zeros(1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for h in range(law.heads):
+            average = kernels.closed_single(law.all_means[:, h], law.all_covariances[:, h, h])
+            relevant = (average[:, 0, :-1] @ law.odds)[:, None]
+            noise = average[:, 0, -1:]
+            linear, square = kernels.single_moments(nothing, relevant, noise, powers)
+            variation = kernels.single_variation(nothing, relevant, noise, powers, gamma)[..., 0]
+            by_law = np.concatenate([np.repeat(variation[:1], law.odds.size, axis=0), variation[1:]])
+            derivative = np.einsum("an,nda->da", by_law, average)
+            total.linear += float(linear[0])
+            total.square += float(square[0])
+            total.slope[:, h] += derivative[1]
+            total.curvature[:, h, h] += derivative[2]
+            for k in range(h + 1, law.heads):
+                _pair(kernels, law, powers, gamma, (h, k), total)
+    if not (np.isfinite(total.pair) and np.all(np.isfinite(total.curvature))):
+        raise InputError(
+            "R: the risk of this activation has a kink, and no derivative, where a logit has "
+            "variance 0 or two logits are equal; move R away from there"
+        )
+    return total
+
+
+def _pair(kernels, law, powers, gamma, pair, total):
+    h, k = pair
+    mean, covariance = law.all_means, law.all_covariances
+    average = kernels.closed_pair(
+        mean[:, h], mean[:, k], covariance[:, h, h], covariance[:, k, k], covariance[:, h, k]
+    )
+    blank = np.zeros((3, 1))
+    relevant, noise = blank.copy(), blank.copy()
+    relevant[1], noise[1] = average[0, 0, :-1] @ law.odds, average[0, 0, -1]
+    relevant[0] = noise[0] = 1.0
+    moment = kernels.pair_moments(0.0, 0.0, relevant, noise, powers)
+    variation = kernels.pair_variation(0.0, 0.0, relevant, noise, powers, gamma)[:, 1, 0]
+    by_law = np.concatenate([np.repeat(variation[:1], law.odds.size), variation[1:]])
+    derivative = np.moveaxis(average * by_law, -1, 0)
+    total.pair += float(moment[0])
+    total.add_pair(pair, derivative)
