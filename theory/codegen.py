@@ -183,7 +183,7 @@ def _logits(activation: Activation) -> list[str]:
     """Bias, gain, mean and covariance of the logits in terms of the order parameters."""
     bias = op.bias(activation)
     expression = "np.zeros(R.shape[0])" if bias == 0 else _elementwise(bias)
-    gain = {"mean": 1 / sym.H, "sum": sp.S.One}.get(activation.gain, activation.gain)
+    gain = op.gain(activation)
     parts = [
         function("bias(R, beta)", f"b_h = {bias}", [f"return {expression}"]),
         function(

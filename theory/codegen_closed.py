@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from theory.activation import Activation
+from theory.closed_steps import closed_averages
 from theory.numpy_printer import function, lines
 from theory.rules import closed_forms as rules
 
@@ -25,14 +26,10 @@ def _bivariate_normal_cdf(h, k, rho):
 
 def closed_forms(activation: Activation) -> tuple[bool, list[str]]:
     """Whether all averages of a scope "none" score are known, and the functions that give them."""
-    if activation.scope != "none":
+    known = closed_averages(activation)
+    if known is None:
         return False, []
-    f = activation.score
-    try:
-        averages = [rules.single_average(e) for e in (f, sp.expand(f**2))]
-        pair = rules.pair_average(f, f.subs(rules.x, rules.y))
-    except rules.NoClosedForm:
-        return False, []
+    f, (*averages, pair) = activation.score, known
     m, n, r, q, c = rules.mu, rules.nu, rules.r, rules.q, rules.c
     # Price: a second derivative in one logit is twice the derivative in its variance.
     rows = [("out[0, 0]", sp.S.One), ("out[0, 1]", sp.S.Zero), ("out[0, 2]", sp.S.Zero)]

@@ -10,12 +10,21 @@ import sympy as sp
 
 @dataclass(frozen=True)
 class Step:
-    """One rewriting step: the rule's name, its one-sentence reason, both sides."""
+    """One step: the rule's name, its one-sentence reason, both sides, and what relates them.
+
+    relation "equal": both sides are the same number for every law of the logits. "mean" or
+    "covariance": for Gaussian logits, ``after`` is the derivative of ``before`` in the mean of
+    logit x_h, or in the variance of x_h (covariance with x_k when ``heads`` holds two) of the
+    ``density`` named.
+    """
 
     rule: str
     reason: str
     before: sp.Expr
     after: sp.Expr
+    relation: str = "equal"
+    density: sp.Symbol | None = None
+    heads: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

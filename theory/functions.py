@@ -122,6 +122,20 @@ class BivariateNormalCdf(sp.Function):
     nargs = 3
     is_extended_real = True
 
+    def _eval_evalf(self, prec):
+        values = [argument.evalf(prec) for argument in self.args]
+        if not all(value.is_number for value in values):
+            return None
+        with mpmath.workprec(prec):
+            h, k, rho = (value._to_mpmath(prec) for value in values)
+            rest = mpmath.sqrt(1 - rho * rho)
+
+            def slice_of(z):
+                return mpmath.npdf(z) * mpmath.ncdf((k - rho * z) / rest)
+
+            value = mpmath.quad(slice_of, [-mpmath.inf, min(h, 0), h])
+            return sp.Float._new(value._mpf_, prec)
+
     def fdiff(self, argindex=1):
         h, k, rho = self.args
         rest = sp.sqrt(1 - rho**2)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from theory import symbols as sym
 from theory.activation import Activation
 from theory.index_notation import derivative
 
@@ -38,6 +39,12 @@ def bias(activation: Activation) -> sp.Expr:
     """b_h in terms of R_hh and the free bias beta_h."""
     norm = -R[h, h] / 2 if "norm" in activation.bias else 0
     return norm + (beta[h] if activation.has_free_bias else 0)
+
+
+def gain(activation: Activation) -> sp.Expr:
+    """gamma in terms of the number of heads; the symbol itself when it is free."""
+    named = {"mean": 1 / sym.H, "sum": sp.S.One, "free": sym.gain}
+    return named.get(activation.gain, activation.gain)
 
 
 @dataclass(frozen=True)

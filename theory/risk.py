@@ -34,13 +34,10 @@ def insert_activation(expression: sp.Expr, activation: Activation) -> sp.Expr:
         total = sp.Sum(sym.normalizer(sym.x[sym.j, sym.h]), *limits)
         return scores / (c + total) ** p
 
-    def replace(entry):
-        if entry.base == sym.a:
-            return head_attention(*entry.indices)
-        return joint_attention(*entry.indices)
-
-    attention = sp.Wild("e", properties=[lambda e: isinstance(e, sp.Indexed)])
-    return expression.replace(attention, lambda e: replace(e) if e.base in (sym.a, sym.A) else e)
+    attention = joint_attention if activation.scope == "heads" else head_attention
+    return expression.replace(
+        lambda e: isinstance(e, sp.Indexed) and e.base == sym.a, lambda e: attention(*e.indices)
+    )
 
 
 def insert_functions(expression: sp.Expr, activation: Activation) -> sp.Expr:

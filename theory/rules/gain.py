@@ -8,14 +8,15 @@ from theory import symbols as sym
 from theory.expectation import Mean
 
 NAME = "gain"
-REASON = "A_l carries one common gain gamma: the risk is a quadratic polynomial in it."
+REASON = "A_l = gamma a_l, one common gain: the risk is a quadratic polynomial in it."
 
 
 def take_out_gain(expression: sp.Expr) -> sp.Expr:
-    """Replace E[A^n] by gamma^n E[A^n at gamma = 1]."""
+    """Replace E[A_l^n] by gamma^n E[a_l^n], a_l the attention at gain 1."""
 
     def scaled(inner):
         _, power = inner.as_independent(sp.Indexed, as_Add=False)
-        return sym.gain ** power.as_base_exp()[1] * Mean(inner)
+        attention, exponent = power.as_base_exp()
+        return sym.gain**exponent * Mean(inner.xreplace({attention: sym.a[attention.indices]}))
 
     return expression.replace(Mean, scaled)

@@ -1,0 +1,117 @@
+"""What users type: priors, matrices and activations as text or files."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from numerics.errors import InputError
+from numerics.priors import FiniteSupport, GaussianPrior, Prior, flipped_spikes
+from theory.activation import Activation
+from theory.catalogue import CATALOGUE
+from theory.catalogue import activation as by_name
+from theory.errors import DefinitionError
+
+PRIOR_FORMS = (
+    "flipped:2.0,1.5 (spikes), flipped:2.0,1.5+1,0 (with a mean), or a TOML or JSON file with "
+    "'support' and 'probabilities', or 'mean' and 'variance'"
+)
+
+
+def read_prior(text: str) -> Prior:
+    """A prior from ``flipped:s1,s2[+mean1,mean2]`` or from a TOML or JSON file.
+
+    Raises InputError when the text is neither, or the file does not hold a prior.
+    """
+    if text.startswith("flipped:"):
+        strengths, _, mean = text.removeprefix("flipped:").partition("+")
+        return flipped_spikes(
+            _numbers("prior", strengths, text), _numbers("prior", mean, text) if mean else None
+        )
+    content = read_file("prior", text)
+    keys = set(content)
+    if keys == {"support", "probabilities"}:
+        return FiniteSupport(content["support"], content["probabilities"])
+    if keys == {"mean", "variance"}:
+        return GaussianPrior(content["mean"], content["variance"])
+    raise InputError(f"prior: {text} holds {sorted(keys)}; expected {PRIOR_FORMS}")
+
+
+def read_file(what: str, name: str) -> dict[str, Any]:
+    """The content of a TOML or JSON file as a dictionary."""
+    path = Path(name)
+    if not path.is_file():
+        forms = f"; expected {PRIOR_FORMS}" if what == "prior" else ""
+        raise InputError(f"{what}: no file {name!r}{forms}")
+    try:
+        text = path.read_text(encoding="utf-8")
+        content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except (json.JSONDecodeError, tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise InputError(f"{what}: {name} is not readable: {problem}".splitlines()[0]) from None
+    if not isinstance(content, dict):
+        raise InputError(f"{what}: {name} must hold a table of names and values")
+    return content
+
+
+def read_matrix(what: str, text: str) -> Any:
+    """A matrix or vector from JSON text such as ``[[1, 0.2], [0.2, 2]]``."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise InputError(f"{what}: expected JSON such as [[1, 0.2], [0.2, 2]], got {text!r}") from None
+
+
+def read_tokens(text: str) -> Any:
+    """A sequence length ``5``, or a law of lengths ``2:0.5,5:0.5``."""
+    try:
+        if ":" not in text:
+            return int(text)
+        pairs = (entry.split(":") for entry in text.split(","))
+        return {int(length): float(odds) for length, odds in pairs}
+    except ValueError:
+        raise InputError(
+            f"tokens: expected an integer >= 1 or L:probability pairs such as 2:0.5,5:0.5, got {text!r}"
+        ) from None
+
+
+def read_activation(
+    text: str, parameters: list[str] | None = None, **changes: Any
+) -> Activation:
+    """A catalogue name, or an expression in x that becomes the score of a new activation.
+
+    ``changes`` that are None are left at their default; parameters are ``name=value`` texts.
+    """
+    given = {key: value for key, value in changes.items() if value is not None}
+    if parameters:
+        given["parameters"] = dict(_parameter(entry) for entry in parameters)
+    if "gain" in given:
+        given["gain"] = _gain(given["gain"])
+    if text in CATALOGUE:
+        return by_name(text, **given)
+    try:
+        return Activation(text, score=text, **given)
+    except DefinitionError as problem:
+        raise DefinitionError(f"{problem}; catalogue names: {', '.join(CATALOGUE)}") from None
+
+
+def _gain(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _parameter(entry: str) -> tuple[str, str]:
+    name, equals, value = entry.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"parameter: expected name=value, got {entry!r}")
+    return name.strip(), value.strip()
+
+
+def _numbers(what: str, text: str, whole: str) -> list[float]:
+    try:
+        return [float(entry) for entry in text.split(",")]
+    except ValueError:
+        raise InputError(f"{what}: {text!r} in {whole!r} is not a list of numbers") from None

@@ -1,0 +1,102 @@
+"""The numeric check of each step of a derivation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import sympy as sp
+
+from theory import symbols as sym
+from theory.activation import Activation
+from theory.derivation import Step
+from theory.measures import COARSE_LOGS, Evaluator, kinks, normal_law, panel_law
+from theory.rules import closed_forms as rules
+
+# Central differences with this step lose about half the digits; so does the coarser grid.
+DIFFERENCE = 1e-4
+EXACT, DIFFERENTIATED = 1e-10, 1e-6
+
+# An asymmetric Gaussian point for two heads: means, covariances of relevant and noise token.
+_MEANS = {sym.RELEVANT: (0.7, -0.35), sym.NOISE: (-0.2, 0.15)}
+_COVARIANCES = {
+    sym.RELEVANT: ((0.8, 0.25), (0.25, 0.5)),
+    sym.NOISE: ((0.6, -0.2), (-0.2, 0.9)),
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """Both sides of a step as numbers, their distance and whether it is within tolerance."""
+
+    left: float
+    right: float
+    tolerance: float
+
+    @property
+    def difference(self) -> float:
+        return abs(self.left - self.right)
+
+    @property
+    def passed(self) -> bool:
+        return self.difference <= self.tolerance * max(1.0, abs(self.left))
+
+
+def check(step: Step, activation: Activation) -> Check:
+    """Evaluate both sides of a step at an asymmetric point.
+
+    Equalities are checked on a toy law of the logits with all tokens written out; derivatives
+    on Gaussian logits against central differences of the undifferentiated side.
+    """
+    if step.relation == "equal":
+        evaluate = Evaluator(activation)
+        return Check(evaluate(step.before), evaluate(step.after), EXACT)
+    if step.relation == "closed form":
+        return _closed_form(step, activation)
+    heads = {sym.h: sp.S(1), sym.k: sp.S(1) if activation.scope == "heads" else sp.S(2)}
+    free = {index: n for index, n in heads.items() if _is_free(step.before, index)}
+    before = step.before.subs(free)
+    after = step.after.subs({i: n for i, n in heads.items() if _is_free(step.after, i)})
+    left = _difference(before, step, activation)
+    return Check(left, _evaluator(activation)(after), DIFFERENTIATED)
+
+
+def _closed_form(step: Step, activation: Activation) -> Check:
+    """An average by Gauss-Legendre panels that end at the kinks, against its closed form."""
+    mean, covariance = np.array(_MEANS[step.density]), np.array(_COVARIANCES[step.density])
+    law = panel_law(mean, covariance, kinks(activation.score))
+    left = replace(Evaluator(activation), relevant=law)(step.before)
+    values = {
+        rules.mu: mean[0],
+        rules.nu: mean[1],
+        rules.r: covariance[0, 0],
+        rules.q: covariance[1, 1],
+        rules.c: covariance[0, 1],
+    }
+    return Check(left, float(step.after.subs(values).evalf()), EXACT)
+
+
+def _is_free(expression: sp.Expr, index: sp.Symbol) -> bool:
+    return index in expression.free_symbols
+
+
+def _difference(before: sp.Expr, step: Step, activation: Activation) -> float:
+    values = []
+    for sign in (1, -1):
+        mean, covariance = np.array(_MEANS[step.density]), np.array(_COVARIANCES[step.density])
+        shift = sign * DIFFERENCE
+        if step.relation == "mean":
+            mean[step.heads[0] - 1] += shift
+        else:
+            first, second = (head - 1 for head in step.heads)
+            covariance[first, second] += shift
+            if first != second:
+                covariance[second, first] += shift
+        values.append(_evaluator(activation, {step.density: (mean, covariance)})(before))
+    return (values[0] - values[1]) / (2 * DIFFERENCE)
+
+
+def _evaluator(activation: Activation, changed: dict | None = None) -> Evaluator:
+    laws = {d: (np.array(_MEANS[d]), np.array(_COVARIANCES[d])) for d in _MEANS} | (changed or {})
+    relevant, noise = (normal_law(*laws[d]) for d in (sym.RELEVANT, sym.NOISE))
+    return replace(Evaluator(activation), relevant=relevant, noise=noise, logs=COARSE_LOGS)

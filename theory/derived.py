@@ -1,0 +1,92 @@
+"""Everything derived for one activation: risk, steps, checks, documents and source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import sympy as sp
+
+from theory import order_parameters as op
+from theory import rendering
+from theory.activation import Activation
+from theory.catalogue import activation as by_name
+from theory.checking import Check, check
+from theory.closed_steps import closed_steps
+from theory.codegen import numpy_source
+from theory.derivation import Derivation, Step
+from theory.gradient import gradient_steps
+from theory.risk import derive_concrete_risk, derive_risk
+
+
+@dataclass(frozen=True)
+class Derived:
+    """The derivation of one activation's population risk and first derivatives.
+
+    risk: SymPy expression in averages and lift integrals; steps: all rules applied, in order;
+    latex(), markdown(): documents; numpy_source(): the generated kernels.
+    """
+
+    activation: Activation
+
+    @cached_property
+    def derivation(self) -> Derivation:
+        """From the definition of the model to the risk, step by step."""
+        return derive_concrete_risk(self.activation)
+
+    @property
+    def risk(self) -> sp.Expr:
+        """The population risk: averages over one token, lift integrals, sums over heads."""
+        return self.derivation.result
+
+    @cached_property
+    def gradient(self) -> tuple[Step, ...]:
+        """Bonnet's and Price's theorems on each kind of term of the risk."""
+        return gradient_steps(self.activation, derive_risk(self.activation).result)
+
+    @cached_property
+    def closed_forms(self) -> tuple[Step, ...]:
+        """The averages that have a closed form; empty when a lift or a grid is needed."""
+        return closed_steps(self.activation)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All steps: the risk, its closed forms, its first derivatives."""
+        return (*self.derivation.steps, *self.closed_forms, *self.gradient)
+
+    @cached_property
+    def chain_rule(self) -> op.ChainRule:
+        """From derivatives in means and covariances to those in m, R and the biases."""
+        return op.chain_rule(self.activation)
+
+    @cached_property
+    def checks(self) -> tuple[tuple[Step, Check], ...]:
+        """Both sides of every step as numbers, at asymmetric points."""
+        return tuple((step, check(step, self.activation)) for step in self.steps)
+
+    def latex(self) -> str:
+        """The population risk in LaTeX."""
+        return rendering.latex(self.risk)
+
+    def markdown(self) -> str:
+        """The derivation as Markdown with LaTeX formulas: every rule with its reason."""
+        return rendering.equations(self)
+
+    def checks_markdown(self) -> str:
+        """The numeric check of every step as a Markdown table."""
+        return rendering.checks(self)
+
+    def numpy_source(self) -> str:
+        """Source text of the NumPy module that evaluates risk and gradient."""
+        return numpy_source(self.activation)
+
+
+def derive(act: Activation | str) -> Derived:
+    """The derivation for an activation or a catalogue name.
+
+    Raises DefinitionError for an unknown name.
+
+    >>> derive("softmax").steps[1].rule
+    'exchangeability'
+    """
+    return Derived(by_name(act) if isinstance(act, str) else act)
