@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numerics import closed_heads, joint_heads, separate_heads
+from numerics import all_tokens, closed_heads, joint_heads, separate_heads
 from numerics.checks import order_parameters, positive, real_array
 from numerics.errors import AccuracyWarning, InputError
 from numerics.estimate import Estimate
@@ -128,11 +128,26 @@ class PopulationRisk:
             error = ROUNDING * max(1.0, float(np.max(np.abs(flat))))
             return flat, error, "closed form", evaluations
 
+        if not self.kernels.SMOOTH:
+            if gradient:
+                raise InputError(
+                    "gradient: this activation has a kink and no closed form, so its second "
+                    "derivative is not a function; only its risk can be evaluated"
+                )
+            return self._by_sobol(
+                lambda z: flatten(
+                    lambda gamma: all_tokens.respond(self.kernels, law, self.length, z)
+                ),
+                all_tokens.dimension(law, self.length),
+            )
+
         first = np.log(SAFETY / self.rtol) / COARSER
         grid = Resolution(first)
         if self.kernels.SCOPE == "heads":
             if joint_heads.grid_size(law, grid) > MOST_GRID_NODES:
-                return self._by_sobol(law, flatten)
+                return self._by_sobol(
+                    lambda z: flatten(self._joint_at(law, z)), law.heads
+                )
 
             def respond(digits):
                 grid = Resolution(digits)
@@ -168,22 +183,20 @@ class PopulationRisk:
             digits = min(MOST_DIGITS, float(raised))
         return fine, error, "quadrature", evaluations
 
-    def _by_sobol(self, law: LogitLaw, flatten):
-        def evaluate(z):
-            nodes = joint_heads.normal_points_nodes(law, z)
-            # The lift is integrated well below the noise of the points.
-            grid = Resolution(np.log(10 / self.rtol))
-            return flatten(
-                lambda gamma: joint_heads.respond(
-                    self.kernels, law, self.length, gamma, grid, nodes
-                )
-            )[0]
+    def _joint_at(self, law: LogitLaw, z: np.ndarray) -> Callable[[float], Response]:
+        nodes = joint_heads.normal_points_nodes(law, z)
+        # The lift is integrated well below the noise of the points.
+        grid = Resolution(np.log(10 / self.rtol))
+        return lambda gamma: joint_heads.respond(
+            self.kernels, law, self.length, gamma, grid, nodes
+        )
 
-        def tolerance(mean):
-            return self.rtol * float(np.max(np.abs(mean)))
-
+    def _by_sobol(self, evaluate: Callable[[np.ndarray], tuple[np.ndarray, int]], dimension: int):
         mean, error, used, met = replicated(
-            evaluate, law.heads, seed=self.seed, tolerance=tolerance
+            lambda z: evaluate(z)[0],
+            dimension,
+            seed=self.seed,
+            tolerance=lambda mean: self.rtol * float(np.max(np.abs(mean))),
         )
         if not met:
             self._warn(float(np.max(error)), float(np.max(np.abs(mean))))

@@ -1,0 +1,37 @@
+# `make report` runs the main job, `make test` the tests; both set up all they need first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: report test lint bench derivations clean
+
+report: $(VENV)/.installed
+	$(BIN)/headflow report
+
+test: $(VENV)/.tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n 2
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.run
+
+derivations: $(VENV)/.installed
+	$(BIN)/headflow derive --all
+
+$(VENV)/.installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/.tested: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	touch $@
+
+clean:
+	rm -rf report build *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache

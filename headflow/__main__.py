@@ -1,0 +1,5 @@
+"""`python -m headflow` is the command `headflow`."""
+
+from headflow.cli import main
+
+main()

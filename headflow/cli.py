@@ -1,0 +1,307 @@
+"""The command `headflow`: every capability with --json and --out."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="headflow",
+    help="Derive the population risk of attention activations and compute with it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+# SymPy, SciPy and the rest of headflow are imported inside the commands: --help answers at once.
+
+ActivationArg = Annotated[
+    str, typer.Argument(help="Catalogue name, or a score in x such as 'log(1+exp(x))'.")
+]
+ScopeOpt = Annotated[str | None, typer.Option(help="none, tokens or heads.")]
+OffsetOpt = Annotated[str | None, typer.Option(help="Offset c >= 0 of the denominator.")]
+PowerOpt = Annotated[str | None, typer.Option(help="Power p > 0 of the denominator.")]
+NormalizerOpt = Annotated[str | None, typer.Option(help="Normalizer in x; default the score.")]
+BiasOpt = Annotated[str | None, typer.Option(help="none, norm, free or norm+free.")]
+GainOpt = Annotated[str | None, typer.Option(help="mean, sum, free or a number.")]
+ParamOpt = Annotated[list[str] | None, typer.Option("--param", help="name=value in the score.")]
+PriorOpt = Annotated[
+    str, typer.Option(help="flipped:2.0,1.5, flipped:2.0,1.5+1,0 (mean) or a TOML/JSON file.")
+]
+TokensOpt = Annotated[str, typer.Option(help="Sequence length L, or a law 2:0.5,5:0.5.")]
+HeadsOpt = Annotated[int, typer.Option(help="Number of heads H.")]
+RtolOpt = Annotated[float, typer.Option(help="Wanted relative accuracy.")]
+SeedOpt = Annotated[int, typer.Option(help="Seed of every random stream.")]
+JsonOpt = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+OutOpt = Annotated[Path | None, typer.Option(help="Write the result to this file as well.")]
+
+DEFAULT_PRIOR = "flipped:2.0,1.5"
+
+
+@app.command()
+def activations(as_json: JsonOpt = False, out: OutOpt = None) -> None:
+    """List the built-in activations and their definitions."""
+    from theory.catalogue import CATALOGUE
+
+    rows = [
+        {
+            "name": act.name,
+            "score": str(act.score),
+            "scope": act.scope,
+            "offset": str(act.offset),
+            "power": str(act.power),
+            "bias": act.bias,
+            "gain": str(act.gain),
+        }
+        for act in CATALOGUE.values()
+    ]
+    _emit(rows, _table(rows), as_json, out)
+
+
+@app.command()
+def derive(
+    activation: Annotated[
+        str | None, typer.Argument(help="Catalogue name or score in x.", show_default=False)
+    ] = None,
+    scope: ScopeOpt = None,
+    offset: OffsetOpt = None,
+    power: PowerOpt = None,
+    normalizer: NormalizerOpt = None,
+    bias: BiasOpt = None,
+    gain: GainOpt = None,
+    param: ParamOpt = None,
+    everything: Annotated[bool, typer.Option("--all", help="The whole catalogue.")] = False,
+    folder: Annotated[Path, typer.Option(help="Where to write.")] = Path("derivations"),
+    as_json: JsonOpt = False,
+    out: OutOpt = None,
+) -> None:
+    """Derive the risk of an activation; print its equation, write equations, kernels, checks."""
+    from headflow.derivations import write, write_bayes_risk
+    from headflow.inputs import read_activation
+    from numerics.errors import InputError
+    from theory.catalogue import CATALOGUE
+    from theory.derived import Derived
+
+    if everything == (activation is not None):
+        raise InputError("derive: give one activation, or --all for the whole catalogue")
+    if everything:
+        for act in _progress(list(CATALOGUE.values()), "deriving"):
+            write(Derived(act), folder)
+        write_bayes_risk(folder)
+        return
+    act = read_activation(
+        str(activation),
+        param,
+        scope=scope,
+        offset=offset,
+        power=power,
+        normalizer=normalizer,
+        bias=bias,
+        gain=gain,
+    )
+    derived = Derived(act)
+    failed = [step.rule for step, result in derived.checks if not result.passed]
+    if failed:
+        _fail(f"derive: steps that do not hold in numbers: {', '.join(failed)}")
+    where = write(derived, folder)
+    result = {
+        "activation": act.definition(),
+        "risk": derived.latex(),
+        "steps": [step.rule for step in derived.steps],
+        "checks": len(derived.checks),
+        "folder": str(where),
+    }
+    text = (
+        f"E = {derived.latex()}\n\n{len(derived.steps)} steps, every one checked by numbers; "
+        f"written: {where}/equations.md, kernels.py, checks.md"
+    )
+    _emit(result, text, as_json, out)
+
+
+@app.command()
+def risk(
+    activation: ActivationArg,
+    m: Annotated[str | None, typer.Option("--m", help="Alignments (H, F) as JSON.")] = None,
+    overlaps: Annotated[str | None, typer.Option("--R", help="Overlaps (H, H) as JSON.")] = None,
+    at: Annotated[str | None, typer.Option(help="'atoms': one head an atom of the prior.")] = None,
+    prior: PriorOpt = DEFAULT_PRIOR,
+    tokens: TokensOpt = "5",
+    scope: ScopeOpt = None,
+    offset: OffsetOpt = None,
+    power: PowerOpt = None,
+    normalizer: NormalizerOpt = None,
+    bias: BiasOpt = None,
+    gain: GainOpt = None,
+    param: ParamOpt = None,
+    beta: Annotated[str | None, typer.Option(help="Free biases (H,) as JSON.")] = None,
+    gradient: Annotated[bool, typer.Option(help="Derivatives in m, R, beta and gain.")] = False,
+    rtol: RtolOpt = 1e-8,
+    as_json: JsonOpt = False,
+    out: OutOpt = None,
+) -> None:
+    """Evaluate the population risk E(m, R), with its error."""
+    import numpy as np
+
+    from headflow.inputs import read_activation, read_matrix, read_prior, read_tokens
+    from headflow.risk import PopulationRisk
+    from numerics.checks import order_parameters
+    from numerics.errors import InputError
+
+    law = read_prior(prior)
+    length = read_tokens(tokens)
+    if at is not None:
+        if at != "atoms" or m is not None or overlaps is not None:
+            raise InputError("risk: give --at atoms, or --m and --R")
+        if not hasattr(law, "support"):
+            raise InputError("risk: --at atoms needs a prior with finitely many atoms")
+        alignments, gram = law.support, law.support @ law.support.T
+    elif m is None or overlaps is None:
+        raise InputError("risk: give both --m and --R, or --at atoms")
+    else:
+        alignments, gram = read_matrix("m", m), read_matrix("R", overlaps)
+    alignments, gram = order_parameters(alignments, gram, law.spikes)
+    free = None if beta is None else read_matrix("beta", beta)
+    act = read_activation(
+        activation,
+        param,
+        scope=scope,
+        offset=offset,
+        power=power,
+        normalizer=normalizer,
+        bias=bias,
+        gain=gain,
+    )
+    function = PopulationRisk(act, law, length, rtol=rtol)
+    if not gradient:
+        value = function(alignments, gram, beta=free)
+        _emit(value.__dict__, str(value), as_json, out)
+        return
+    slopes = function.gradient(alignments, gram, beta=free)
+    result = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(slopes).items()}
+    lines = [f"{key}: {value}" for key, value in result.items()]
+    _emit(result, "\n".join(lines), as_json, out)
+
+
+@app.command()
+def bayes(
+    prior: PriorOpt = DEFAULT_PRIOR,
+    tokens: TokensOpt = "5",
+    rtol: RtolOpt = 1e-8,
+    as_json: JsonOpt = False,
+    out: OutOpt = None,
+) -> None:
+    """The Bayes risk: what no activation can go below."""
+    from headflow.inputs import read_prior, read_tokens
+    from numerics.bayes import bayes_risk
+
+    value = bayes_risk(read_prior(prior), read_tokens(tokens), rtol=rtol)
+    _emit(value.__dict__, str(value), as_json, out)
+
+
+@app.command()
+def validate(
+    activation: ActivationArg,
+    prior: PriorOpt = DEFAULT_PRIOR,
+    tokens: TokensOpt = "5",
+    heads: HeadsOpt = 3,
+    scope: ScopeOpt = None,
+    offset: OffsetOpt = None,
+    power: PowerOpt = None,
+    normalizer: NormalizerOpt = None,
+    bias: BiasOpt = None,
+    gain: GainOpt = None,
+    param: ParamOpt = None,
+    seed: SeedOpt = 0,
+    as_json: JsonOpt = False,
+    out: OutOpt = None,
+) -> None:
+    """Compare the derived risk and gradient with Monte Carlo; exit status 1 if they disagree."""
+    from headflow.inputs import read_activation, read_prior, read_tokens
+    from headflow.validation import validate as run
+
+    law, length = read_prior(prior), read_tokens(tokens)
+    act = read_activation(
+        activation,
+        param,
+        scope=scope,
+        offset=offset,
+        power=power,
+        normalizer=normalizer,
+        bias=bias,
+        gain=gain,
+    )
+    result = run(act, law, tokens=length, heads=heads, seed=seed)
+    rows = [vars(row) for row in result.rows]
+    payload = {"passed": result.passed, "bound": result.bound, "alpha": result.alpha, "rows": rows}
+    _emit(payload, result.table(), as_json, out)
+    if not result.passed:
+        _fail(f"validate: a z-score is above the bound {result.bound:.2f}")
+
+
+@app.command()
+def report(
+    prior: PriorOpt = DEFAULT_PRIOR,
+    tokens: TokensOpt = "5",
+    heads: HeadsOpt = 4,
+    seed: SeedOpt = 0,
+    out: Annotated[Path, typer.Option(help="Folder of the report.")] = Path("report"),
+    as_json: JsonOpt = False,
+) -> None:
+    """Derive, evaluate and validate the four softmaxes; write index.html and data.nc."""
+    from headflow.inputs import read_prior, read_tokens
+    from headflow.report import write_report
+
+    law, length = read_prior(prior), read_tokens(tokens)
+    summary = write_report(law, prior, length, heads, seed=seed, folder=out, progress=_progress)
+    _emit(summary, f"written: {out}/index.html, {out}/data.nc", as_json, None)
+    if not summary["passed"]:
+        _fail("report: a validation failed; see the table in the report")
+
+
+def main() -> None:
+    """Run the command; bad input is one line on stderr and exit status 2."""
+    from numerics.errors import InputError
+    from theory.errors import DefinitionError
+
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
+    try:
+        app()
+    except (InputError, DefinitionError) as problem:
+        print(f"headflow: {problem}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+def _fail(message: str) -> None:
+    print(f"headflow: {message}", file=sys.stderr)
+    raise SystemExit(1)
+
+
+def _emit(result: Any, text: str, as_json: bool, out: Path | None) -> None:
+    printed = json.dumps(result, indent=2, default=str) if as_json else text
+    print(printed)
+    if out is not None:
+        from headflow.store import write_whole
+
+        write_whole(out, printed + "\n")
+
+
+def _table(rows: list[dict[str, str]]) -> str:
+    """Columns of plain text, as wide as their widest entry."""
+    names = list(rows[0])
+    widths = [max(len(name), *(len(row[name]) for row in rows)) for name in names]
+    lines = [names, *([row[name] for name in names] for row in rows)]
+    padded = ([cell.ljust(w) for cell, w in zip(line, widths, strict=True)] for line in lines)
+    return "\n".join("  ".join(cells).rstrip() for cells in padded)
+
+
+def _progress(items: list[Any], what: str):
+    """Yield the items behind a progress bar on stderr that says what is going on."""
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(items, description=what, console=Console(stderr=True))
