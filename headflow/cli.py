@@ -196,8 +196,9 @@ def bayes(
     out: OutOpt = None,
 ) -> None:
     """The Bayes risk: what no activation can go below."""
-    from headflow.inputs import read_prior, read_tokens
     from numerics.bayes import bayes_risk
+
+    from headflow.inputs import read_prior, read_tokens
 
     value = bayes_risk(read_prior(prior), read_tokens(tokens), rtol=rtol)
     _emit(value.__dict__, str(value), as_json, out)

@@ -60,7 +60,9 @@ def read_matrix(what: str, text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError:
-        raise InputError(f"{what}: expected JSON such as [[1, 0.2], [0.2, 2]], got {text!r}") from None
+        raise InputError(
+            f"{what}: expected JSON such as [[1, 0.2], [0.2, 2]], got {text!r}"
+        ) from None
 
 
 def read_tokens(text: str) -> Any:
@@ -76,9 +78,7 @@ def read_tokens(text: str) -> Any:
         ) from None
 
 
-def read_activation(
-    text: str, parameters: list[str] | None = None, **changes: Any
-) -> Activation:
+def read_activation(text: str, parameters: list[str] | None = None, **changes: Any) -> Activation:
     """A catalogue name, or an expression in x that becomes the score of a new activation.
 
     ``changes`` that are None are left at their default; parameters are ``name=value`` texts.

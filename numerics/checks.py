@@ -18,7 +18,9 @@ def real_array(name: str, given: Any, ndim: int) -> np.ndarray:
     try:
         array = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name}: expected an array of real numbers, got {given!r}"[:200]) from None
+        raise InputError(
+            f"{name}: expected an array of real numbers, got {given!r}"[:200]
+        ) from None
     if array.ndim != ndim:
         raise InputError(f"{name}: expected {ndim} dimension(s), got shape {array.shape}")
     if not np.all(np.isfinite(array)):
@@ -38,7 +40,9 @@ def order_parameters(m: Any, R: Any, spikes: int) -> tuple[np.ndarray, np.ndarra
     scale = max(1e-300, float(np.max(np.abs(R))))
     asymmetry = float(np.max(np.abs(R - R.T)))
     if asymmetry > PSD_TOLERANCE * scale:
-        raise InputError(f"R: must be symmetric, entries differ from the transpose by {asymmetry:.3g}")
+        raise InputError(
+            f"R: must be symmetric, entries differ from the transpose by {asymmetry:.3g}"
+        )
     smallest = float(np.linalg.eigvalsh(R - m @ m.T)[0])
     if smallest < -PSD_TOLERANCE * max(scale, float(np.max(np.abs(m))) ** 2):
         raise InputError(
@@ -57,7 +61,9 @@ def positive(name: str, given: Any) -> float:
 
 def count(name: str, given: Any, *, least: int = 1) -> int:
     """``given`` as an integer of at least ``least``."""
-    whole = isinstance(given, (int, np.integer)) or (isinstance(given, float) and given == int(given))
+    whole = isinstance(given, (int, np.integer)) or (
+        isinstance(given, float) and given == int(given)
+    )
     if isinstance(given, bool) or not whole or given < least:
         raise InputError(f"{name}: expected an integer >= {least}, got {given!r}")
     return int(given)

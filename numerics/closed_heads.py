@@ -23,7 +23,9 @@ def respond(kernels: ModuleType, law: LogitLaw, length: SequenceLength, gamma: f
             noise = average[:, 0, -1:]
             linear, square = kernels.single_moments(nothing, relevant, noise, powers)
             variation = kernels.single_variation(nothing, relevant, noise, powers, gamma)[..., 0]
-            by_law = np.concatenate([np.repeat(variation[:1], law.odds.size, axis=0), variation[1:]])
+            by_law = np.concatenate(
+                [np.repeat(variation[:1], law.odds.size, axis=0), variation[1:]]
+            )
             derivative = np.einsum("an,nda->da", by_law, average)
             total.linear += float(linear[0])
             total.square += float(square[0])

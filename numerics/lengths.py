@@ -31,7 +31,9 @@ class SequenceLength:
         lengths = tuple(count("tokens", length) for length in tokens)
         odds = real_array("tokens: probabilities", list(tokens.values()), 1)
         if np.any(odds < 0) or abs(odds.sum() - 1) > ODDS_TOLERANCE:
-            raise InputError(f"tokens: probabilities must be >= 0 and sum to 1, got {odds.sum():.12g}")
+            raise InputError(
+                f"tokens: probabilities must be >= 0 and sum to 1, got {odds.sum():.12g}"
+            )
         return cls(lengths, tuple(float(p) for p in odds))
 
     @property

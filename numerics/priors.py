@@ -84,7 +84,9 @@ class GaussianPrior:
         mean = real_array("mean", self.mean, 1)
         variance = real_array("variance", self.variance, 1)
         if mean.size == 0 or mean.shape != variance.shape:
-            raise InputError(f"variance: expected shape {mean.shape} of the mean, got {variance.shape}")
+            raise InputError(
+                f"variance: expected shape {mean.shape} of the mean, got {variance.shape}"
+            )
         if np.any(variance < 0):
             raise InputError(f"variance: must be >= 0, got {variance.min():.6g}")
         object.__setattr__(self, "mean", mean)

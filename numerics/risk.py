@@ -145,9 +145,7 @@ class PopulationRisk:
         grid = Resolution(first)
         if self.kernels.SCOPE == "heads":
             if joint_heads.grid_size(law, grid) > MOST_GRID_NODES:
-                return self._by_sobol(
-                    lambda z: flatten(self._joint_at(law, z)), law.heads
-                )
+                return self._by_sobol(lambda z: flatten(self._joint_at(law, z)), law.heads)
 
             def respond(digits):
                 grid = Resolution(digits)
@@ -187,9 +185,7 @@ class PopulationRisk:
         nodes = joint_heads.normal_points_nodes(law, z)
         # The lift is integrated well below the noise of the points.
         grid = Resolution(np.log(10 / self.rtol))
-        return lambda gamma: joint_heads.respond(
-            self.kernels, law, self.length, gamma, grid, nodes
-        )
+        return lambda gamma: joint_heads.respond(self.kernels, law, self.length, gamma, grid, nodes)
 
     def _by_sobol(self, evaluate: Callable[[np.ndarray], tuple[np.ndarray, int]], dimension: int):
         mean, error, used, met = replicated(

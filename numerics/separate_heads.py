@@ -13,7 +13,6 @@ from numerics.lift import LiftNodes
 from numerics.logits import LogitLaw, Response
 from numerics.resolution import Resolution
 
-
 # Single heads cost little and hold the sharpest factors: they are integrated this much finer.
 SINGLE_SHARE, SINGLE_EXTRA = 1.2, 4.0
 

@@ -163,9 +163,7 @@ def _risk(constant: sp.Expr, terms: list[Term]) -> list[str]:
     arguments = "linear, square, pair"
     sums = "linear, square and pair are summed over heads and pairs of heads."
     return [
-        function(
-            f"risk({arguments}, gamma)", f"E = {risk}; {sums}", [f"return {source(risk)}"]
-        ),
+        function(f"risk({arguments}, gamma)", f"E = {risk}; {sums}", [f"return {source(risk)}"]),
         function(
             f"gain_slope({arguments}, gamma)",
             f"dE/dgamma = {slope}; {sums}",

@@ -38,9 +38,7 @@ class Derivation:
         """A derivation that so far holds only its starting point."""
         return cls((Step(rule, reason, expression, expression),))
 
-    def then(
-        self, rule: str, reason: str, rewrite: Callable[[sp.Expr], sp.Expr]
-    ) -> Derivation:
+    def then(self, rule: str, reason: str, rewrite: Callable[[sp.Expr], sp.Expr]) -> Derivation:
         """This derivation and one more step, ``rewrite`` applied to the result so far."""
         before = self.result
         return Derivation((*self.steps, Step(rule, reason, before, rewrite(before))))

@@ -46,7 +46,9 @@ def require_real(what: str, expression: sp.Expr) -> None:
         names = ", ".join(sorted(z.name for z in others))
         raise DefinitionError(f"{what}: unknown name {names} in {expression}; the logit is x")
     if expression.has(sp.tan, sp.cot, sp.sec, sp.csc):
-        raise DefinitionError(f"{what}: {expression} has poles; it must be finite on the whole line")
+        raise DefinitionError(
+            f"{what}: {expression} has poles; it must be finite on the whole line"
+        )
     _require_no_pole(what, expression)
     for point, value in _values(what, expression):
         if isinstance(value, mpmath.mpc) and value.imag != 0:

@@ -55,9 +55,7 @@ def factors_of(term: sp.Expr) -> list[sp.Expr]:
     return sorted(result, key=sp.default_sort_key)
 
 
-def einsum(
-    expression: sp.Expr, free: tuple[sp.Symbol, ...], *, large: bool = False
-) -> str:
+def einsum(expression: sp.Expr, free: tuple[sp.Symbol, ...], *, large: bool = False) -> str:
     """NumPy source of the expression as a sum of einsum calls over its indexed objects.
 
     A Kronecker delta of two free indices becomes an identity matrix, whose size is taken from
@@ -92,7 +90,9 @@ def _einsum_term(term: sp.Expr, free: tuple[sp.Symbol, ...], large: bool) -> str
         names.append(name or f"np.eye({size})")
     pattern = ",".join("".join(i.name for i in indices) for _, indices in operands)
     output = "".join(i.name for i in free)
-    call = f'np.einsum("{pattern}->{output}", {", ".join(names)}{", optimize=True" if large else ""})'
+    call = (
+        f'np.einsum("{pattern}->{output}", {", ".join(names)}{", optimize=True" if large else ""})'
+    )
     prefix = [] if abs(number) == 1 else [repr(float(abs(number)))]
     product = " * ".join([*prefix, *scalars, call])
     return f"- {product}" if number < 0 else product

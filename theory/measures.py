@@ -150,7 +150,9 @@ class Evaluator:
         """Enumerate the location and every combination of the tokens' atoms."""
         total: Any = 0.0
         for location in range(1, self.length + 1):
-            laws = [self.relevant if j == location else self.noise for j in range(1, self.length + 1)]
+            laws = [
+                self.relevant if j == location else self.noise for j in range(1, self.length + 1)
+            ]
             choices = np.array(list(product(*(range(law.weights.size) for law in laws))))
             weight = np.prod([law.weights[choices[:, j]] for j, law in enumerate(laws)], axis=0)
             logits = np.stack([law.logits[choices[:, j]] for j, law in enumerate(laws)])

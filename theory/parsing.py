@@ -1,4 +1,15 @@
-def parse_expression(text,*,variable,parameters={}):
+def parse_expression(text, *, variable, parameters={}):
     import sympy
-    from theory.functions import Sigmoid,Ramp,Softplus
-    return sympy.sympify(text,locals={'x':variable,'sigmoid':Sigmoid,'relu':Ramp,'softplus':Softplus,**parameters})
+
+    from theory.functions import Ramp, Sigmoid, Softplus
+
+    return sympy.sympify(
+        text,
+        locals={
+            "x": variable,
+            "sigmoid": Sigmoid,
+            "relu": Ramp,
+            "softplus": Softplus,
+            **parameters,
+        },
+    )

@@ -8,8 +8,8 @@ from theory import symbols as sym
 from theory.activation import Activation
 from theory.derivation import Derivation
 from theory.expectation import Mean
-from theory.rules import exchangeability as tokens
 from theory.rules import collection, gain, gamma_lift, heads, independence, log_lift
+from theory.rules import exchangeability as tokens
 
 
 def definition() -> sp.Expr:
@@ -43,14 +43,14 @@ def insert_activation(expression: sp.Expr, activation: Activation) -> sp.Expr:
 def insert_functions(expression: sp.Expr, activation: Activation) -> sp.Expr:
     """Replace the names f and g by the activation's own score and normalizer."""
     expression = expression.replace(sym.score, lambda z: activation.score.subs(sym.logit, z))
-    return expression.replace(
-        sym.normalizer, lambda z: activation.normalizer.subs(sym.logit, z)
-    )
+    return expression.replace(sym.normalizer, lambda z: activation.normalizer.subs(sym.logit, z))
 
 
 def derive_risk(activation: Activation) -> Derivation:
     """All steps from the definition to the closed population risk of one activation."""
-    record = Derivation.start("definition", "The per-sample loss of the D -> oo limit.", definition())
+    record = Derivation.start(
+        "definition", "The per-sample loss of the D -> oo limit.", definition()
+    )
     record = record.then(tokens.NAME, tokens.REASON, tokens.exchangeability)
     if activation.scope == "heads":
         record = record.then(gain.NAME, gain.REASON, gain.take_out_gain)
@@ -76,5 +76,3 @@ def derive_concrete_risk(activation: Activation) -> Derivation:
         f"The score and the normalizer of {activation.name}.",
         lambda e: insert_functions(e, activation),
     )
-
-

@@ -111,7 +111,9 @@ def _tilted(factor: sp.Expr, laws: dict, covariances: dict) -> sp.Expr:
         z: laws[z][0] + sum(covariance(z, w) * slopes[w] for w in variables) for z in variables
     }
     weight = constant + sum(slopes[z] * laws[z][0] for z in variables)
-    weight += sum(slopes[z] * slopes[w] * covariance(z, w) for z in variables for w in variables) / 2
+    weight += (
+        sum(slopes[z] * slopes[w] * covariance(z, w) for z in variables for w in variables) / 2
+    )
     moment = _moment(sp.Poly(polynomial, *variables), means, covariance)
     return sp.exp(sp.expand(weight)) * moment
 
