@@ -24,7 +24,7 @@ _HOMES = {
     "AccuracyWarning": "numerics.errors",
     "Gradient": "numerics.risk",
     "PopulationRisk": "headflow.risk",
-    "bayes_risk": "headflow.bayes",
+    "bayes_risk": "numerics.bayes",
     "validate": "headflow.validation",
 }
 __all__ = sorted(_HOMES)

@@ -196,9 +196,8 @@ def bayes(
     out: OutOpt = None,
 ) -> None:
     """The Bayes risk: what no activation can go below."""
-    from numerics.bayes import bayes_risk
-
     from headflow.inputs import read_prior, read_tokens
+    from numerics.bayes import bayes_risk
 
     value = bayes_risk(read_prior(prior), read_tokens(tokens), rtol=rtol)
     _emit(value.__dict__, str(value), as_json, out)
@@ -238,7 +237,13 @@ def validate(
     )
     result = run(act, law, tokens=length, heads=heads, seed=seed)
     rows = [vars(row) for row in result.rows]
-    payload = {"passed": result.passed, "bound": result.bound, "alpha": result.alpha, "rows": rows}
+    payload = {
+        "passed": result.passed,
+        "bound": result.bound,
+        "alpha": result.alpha,
+        "notes": list(result.notes),
+        "rows": rows,
+    }
     _emit(payload, result.table(), as_json, out)
     if not result.passed:
         _fail(f"validate: a z-score is above the bound {result.bound:.2f}")

@@ -74,7 +74,7 @@ def read_tokens(text: str) -> Any:
         return {int(length): float(odds) for length, odds in pairs}
     except ValueError:
         raise InputError(
-            f"tokens: expected an integer >= 1 or L:probability pairs such as 2:0.5,5:0.5, got {text!r}"
+            f"tokens: expected an integer >= 1 or pairs such as 2:0.5,5:0.5, got {text!r}"
         ) from None
 
 

@@ -62,7 +62,7 @@ def positive(name: str, given: Any) -> float:
 def count(name: str, given: Any, *, least: int = 1) -> int:
     """``given`` as an integer of at least ``least``."""
     whole = isinstance(given, (int, np.integer)) or (
-        isinstance(given, float) and given == int(given)
+        isinstance(given, float) and given.is_integer()
     )
     if isinstance(given, bool) or not whole or given < least:
         raise InputError(f"{name}: expected an integer >= {least}, got {given!r}")

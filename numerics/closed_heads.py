@@ -1,4 +1,4 @@
-"""The risk's response where every Gaussian average has a closed form: no grid, no error but rounding."""
+"""The risk's response where every Gaussian average has a closed form: no error but rounding."""
 
 from __future__ import annotations
 

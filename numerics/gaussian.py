@@ -47,28 +47,30 @@ class HeadFactors:
         step = WIDE * resolution.normal_step(WIDE)
         lattice = lattice_points(intervals, step)
         table = kernels.factors(nodes.s[:, None], lattice)
-        return cls(kernels, resolution, nodes, lattice, table.reshape(-1, lattice.size))
+        return cls(kernels, resolution, nodes, lattice, table)
 
-    def average(self, centres: np.ndarray, widths: np.ndarray) -> np.ndarray:
-        """E[d-th derivative of X_n at centre + width z]: shape (3, 3, S, rows), n first."""
-        out = np.empty((9 * self.nodes.s.size, centres.size))
+    def average(self, centres: np.ndarray, widths: np.ndarray, orders: int = 3) -> np.ndarray:
+        """E[d-th derivative of X_n at centre + width z]: (orders, 3, S, rows), n < orders first."""
+        out = np.empty((orders, 3, self.nodes.s.size, centres.size))
         wide = widths >= WIDE
+        if np.all(wide):
+            return self._from_lattice(centres, widths, orders)
         if np.any(wide):
-            out[:, wide] = self._from_lattice(centres[wide], widths[wide])
-        if not np.all(wide):
-            out[:, ~wide] = self._from_own_nodes(centres[~wide], widths[~wide])
-        return out.reshape(3, 3, self.nodes.s.size, centres.size)
+            out[..., wide] = self._from_lattice(centres[wide], widths[wide], orders)
+        out[..., ~wide] = self._from_own_nodes(centres[~wide], widths[~wide])[:orders]
+        return out
 
-    def _from_lattice(self, centres: np.ndarray, widths: np.ndarray) -> np.ndarray:
-        rows = max(1, BLOCK // self.lattice.size)
+    def _from_lattice(self, centres: np.ndarray, widths: np.ndarray, orders: int) -> np.ndarray:
+        rows = max(1, BLOCK // max(self.lattice.size, 9 * self.nodes.s.size))
         blocks = []
         for start in range(0, centres.size, rows):
             part = slice(start, start + rows)
-            z = (self.lattice - centres[part, None]) / widths[part, None]
-            weights = np.exp(-z * z / 2)
-            weights /= weights.sum(axis=1, keepdims=True)
-            blocks.append(self.table @ weights.T)
-        return np.concatenate(blocks, axis=1)
+            scale = np.sqrt(0.5) / widths[part]
+            z = scale * self.lattice[:, None] - scale * centres[part]
+            weights = np.exp(-z * z)
+            weights /= weights.sum(axis=0)
+            blocks.append(self.table[:orders] @ weights)
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=-1)
 
     def _from_own_nodes(self, centres: np.ndarray, widths: np.ndarray) -> np.ndarray:
         widest = float(widths.max())
@@ -81,8 +83,8 @@ class HeadFactors:
             part = slice(start, start + rows)
             logits = centres[part, None] + widths[part, None] * z
             values = self.kernels.factors(self.nodes.s[:, None, None], logits)
-            blocks.append((values @ weights).reshape(9 * self.nodes.s.size, -1))
-        return np.concatenate(blocks, axis=1)
+            blocks.append(values @ weights)
+        return np.concatenate(blocks, axis=-1)
 
 
 def lattice_points(intervals: list[tuple[float, float]], step: float) -> np.ndarray:

@@ -34,7 +34,7 @@ class SequenceLength:
             raise InputError(
                 f"tokens: probabilities must be >= 0 and sum to 1, got {odds.sum():.12g}"
             )
-        return cls(lengths, tuple(float(p) for p in odds))
+        return cls(lengths, tuple(float(p) for p in odds / odds.sum()))
 
     @property
     def longest(self) -> int:

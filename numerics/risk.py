@@ -20,20 +20,24 @@ from numerics.logits import LogitLaw, Response
 from numerics.priors import Prior
 from numerics.resolution import Resolution
 from numerics.sobol import replicated
+from numerics.threads import one_thread
 
 # The error of a value is SAFETY times its change from a grid with a share COARSER of the
-# digits. Where errors fall exponentially that is far above the truth; where they fall only
-# like the square of the step it still covers it.
+# digits, plus the nominal accuracy of its own grid: a change can be small by accident. Where
+# errors fall exponentially that is far above the truth; where they fall only like the square
+# of the step it still covers it.
 COARSER = 0.85
 SAFETY = 3.0
-# Digits (in nats) are raised by what is missing, between these shares, until the tolerance is
-# met or rounding is reached.
-RAISE = (1.05, 1.4)
+# Digits (in nats) beyond which nothing is left but rounding.
 MOST_DIGITS = 40.0
+# Rounding of the sums behind a quadrature: no error is stated below it, and no tolerance is
+# tighter than a few times that, since a risk of 0 has no relative accuracy.
+FLOOR = 1e-12
+TIGHTEST = 3e-12
 # A tensor grid above this many nodes gives way to Sobol points.
 MOST_GRID_NODES = 1_000_000
-# Rounding of a result that is a sum of terms of order 1.
-ROUNDING = 16 * np.finfo(float).eps
+# Rounding of a closed form that is a sum of terms of order 1.
+ROUNDING = 64 * np.finfo(float).eps
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,9 @@ class PopulationRisk:
     """The population risk E(m, R) of an activation, D -> infinity (theory.md sections 2 to 5).
 
     kernels: the generated module of the activation. prior: law of theta, F spikes. tokens: L,
-    or {L: probability}. rtol: wanted relative accuracy of the value, and of the gradient
-    relative to its largest entry. seed: for Sobol points, used only where quadrature cannot go.
+    or {L: probability}. rtol: wanted accuracy, relative to the value or, for a gradient, to the
+    largest of the value and all entries; nothing is computed beyond an absolute 3e-12. seed: for
+    Sobol points, used only where quadrature cannot go.
     Raises InputError for bad input; warns AccuracyWarning when a tolerance is not met.
     """
 
@@ -80,19 +85,22 @@ class PopulationRisk:
         beta (H,): free biases, for an activation that has them. gain: for an activation with
         gain "free"; the best one when not given.
         """
-        result, error, method, evaluations = self._evaluate(m, R, beta, gain, gradient=False)
+        with one_thread():
+            result, error, method, evaluations = self._evaluate(m, R, beta, gain, gradient=False)
         return Estimate(float(result[0]), error, method, evaluations)
 
     def gradient(self, m: Any, R: Any, *, beta: Any = None, gain: float | None = None) -> Gradient:
         """The risk and its derivatives in m, R, beta and the gain, arguments as in a call."""
-        flat, error, method, evaluations = self._evaluate(m, R, beta, gain, gradient=True)
+        with one_thread():
+            flat, error, method, evaluations = self._evaluate(m, R, beta, gain, gradient=True)
         heads, spikes = np.shape(m)
         cuts = np.cumsum([1, heads * spikes, heads * heads, heads])
         value, by_m, by_R, by_beta, by_gain = np.split(flat, cuts)
         return Gradient(
             value=float(value[0]),
             m=by_m.reshape(heads, spikes),
-            R=by_R.reshape(heads, heads),
+            # Symmetric but for rounding; made so exactly, as a matrix gradient is.
+            R=(by_R.reshape(heads, heads) + by_R.reshape(heads, heads).T) / 2,
             beta=by_beta,
             gain=float(by_gain[0]),
             error=error,
@@ -141,10 +149,9 @@ class PopulationRisk:
                 all_tokens.dimension(law, self.length),
             )
 
-        first = np.log(SAFETY / self.rtol) / COARSER
-        grid = Resolution(first)
         if self.kernels.SCOPE == "heads":
-            if joint_heads.grid_size(law, grid) > MOST_GRID_NODES:
+            finest = Resolution(-np.log(self.rtol) / COARSER**2)
+            if joint_heads.grid_size(law, finest) > MOST_GRID_NODES:
                 return self._by_sobol(lambda z: flatten(self._joint_at(law, z)), law.heads)
 
             def respond(digits):
@@ -161,25 +168,26 @@ class PopulationRisk:
                     self.kernels, law, self.length, gamma, Resolution(digits)
                 )
 
-        return self._by_quadrature(lambda digits: flatten(respond(digits)), first)
+        return self._by_quadrature(lambda digits: flatten(respond(digits)))
 
-    def _by_quadrature(self, evaluate, digits):
-        """Raise the resolution until two of them agree; the error is from their difference."""
-        evaluations = 0
+    def _by_quadrature(self, evaluate):
+        """Raise the resolution until two in a row agree; the error is from their difference."""
+        digits = -np.log(self.rtol)
+        before, evaluations = evaluate(digits)
         while True:
-            (coarse, few), (fine, many) = evaluate(COARSER * digits), evaluate(digits)
-            evaluations += few + many
-            size = float(np.max(np.abs(fine)))
-            error = SAFETY * float(np.max(np.abs(fine - coarse))) + ROUNDING * max(1.0, size)
-            if error <= self.rtol * size or error <= ROUNDING * max(1.0, size) * 4:
+            digits = min(MOST_DIGITS, digits / COARSER)
+            after, more = evaluate(digits)
+            evaluations += more
+            size = float(np.max(np.abs(after)))
+            change = float(np.max(np.abs(after - before)))
+            error = SAFETY * change + float(np.exp(-digits)) * size + FLOOR * max(1.0, size)
+            if error <= max(self.rtol * size, TIGHTEST * max(1.0, size)):
                 break
             if digits >= MOST_DIGITS:
                 self._warn(error, size)
                 break
-            missing = np.log(error / (self.rtol * size)) / COARSER if size > 0 else digits
-            raised = np.clip(digits + missing, RAISE[0] * digits, RAISE[1] * digits)
-            digits = min(MOST_DIGITS, float(raised))
-        return fine, error, "quadrature", evaluations
+            before = after
+        return after, error, "quadrature", evaluations
 
     def _joint_at(self, law: LogitLaw, z: np.ndarray) -> Callable[[float], Response]:
         nodes = joint_heads.normal_points_nodes(law, z)

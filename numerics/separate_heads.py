@@ -13,6 +13,8 @@ from numerics.lift import LiftNodes
 from numerics.logits import LogitLaw, Response
 from numerics.resolution import Resolution
 
+# Numbers held at once for the pairs, 8 bytes each, of which a few copies live together.
+BLOCK = 8_000_000
 # Single heads cost little and hold the sharpest factors: they are integrated this much finer.
 SINGLE_SHARE, SINGLE_EXTRA = 1.2, 4.0
 
@@ -27,27 +29,30 @@ def respond(
     """Moments and first variation at one resolution; cost grows like H^2 and not with L."""
     total = Response.zero(law)
     finer = Resolution(SINGLE_SHARE * resolution.digits + SINGLE_EXTRA)
-    heads = [_single(kernels, law, length, gamma, finer, h, total) for h in range(law.heads)]
+    smoothing = _smoothing(law, length.longest)
+    heads = [
+        _single(kernels, law, length, gamma, finer, h, float(width), total)
+        for h, width in enumerate(smoothing)
+    ]
     if law.heads > 1:
         tables = [
-            _pair_factors(kernels, law, length, resolution, h, ends) for h, ends in enumerate(heads)
+            _pair_factors(kernels, law, resolution, h, float(smoothing[h]), ends)
+            for h, ends in enumerate(heads)
         ]
-        for h in range(law.heads):
-            for k in range(h + 1, law.heads):
-                _pair(kernels, law, length, gamma, resolution, (h, k), tables, total)
+        _pairs(kernels, law, length, gamma, resolution, tables, total)
     return total
 
 
-def _smoothing(law: LogitLaw, h: int, longest: int) -> float:
-    """Width over which every average of head h's factors is smooth in s, alone and in pairs."""
-    smallest = float(law.all_covariances[:, h, h].min())
-    for covariance in law.all_covariances:
-        for k in range(law.heads):
-            if k != h and covariance[k, k] > 0:
-                rest = covariance[h, h] - covariance[h, k] ** 2 / covariance[k, k]
-                smallest = min(smallest, max(0.0, rest))
+def _smoothing(law: LogitLaw, longest: int) -> np.ndarray:
+    """Width (H,) over which every average of a head's factors is smooth in s, alone or in pairs."""
+    covariances = law.all_covariances
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    others = np.where(variances > 0, variances, np.inf)[:, None, :]
+    rest = variances[:, :, None] - covariances**2 / others
+    rest[:, range(law.heads), range(law.heads)] = variances
+    smallest = np.maximum(0.0, rest.min(axis=(0, 2)))
     # Up to three averages multiply, and the largest of L noise logits is narrower than one.
-    return float(np.sqrt(smallest / 3 / (1 + 2 * np.log(longest))))
+    return np.sqrt(smallest / 3 / (1 + 2 * np.log(longest)))
 
 
 def _factors(kernels, law, resolution, h, nodes: LiftNodes) -> HeadFactors:
@@ -66,12 +71,11 @@ def _whole_range(kernels, law, resolution, h) -> tuple[float, float]:
     return resolution.lift_range((float(logs.min()), float(logs.max())), kernels.OFFSET)
 
 
-def _single(kernels, law, length, gamma, resolution, h, total) -> tuple[float, float]:
+def _single(kernels, law, length, gamma, resolution, h, smoothing, total) -> tuple[float, float]:
     """Add head h's own terms; return the range of s that its pairs need."""
     if kernels.SCOPE == "none":
         nodes = LiftNodes.none()
     else:
-        smoothing = _smoothing(law, h, length.longest)
         ends = _whole_range(kernels, law, resolution, h)
         nodes = LiftNodes.between(*ends, resolution, smoothing, kernels.OFFSET)
     table = _factors(kernels, law, resolution, h, nodes)
@@ -92,69 +96,110 @@ def _single(kernels, law, length, gamma, resolution, h, total) -> tuple[float, f
     return nodes.essential(np.abs(linear), kernels.POWER, resolution.digits)
 
 
-def _pair_factors(kernels, law, length, resolution, h, ends) -> HeadFactors:
+def _pair_factors(kernels, law, resolution, h, smoothing, ends) -> HeadFactors:
     if kernels.SCOPE == "none":
         return _factors(kernels, law, resolution, h, LiftNodes.none())
-    smoothing = _smoothing(law, h, length.longest)
     nodes = LiftNodes.between(*ends, resolution, smoothing, kernels.OFFSET)
     return _factors(kernels, law, resolution, h, nodes.with_tail(kernels.POWER))
 
 
-def _pair(kernels, law, length, gamma, resolution, pair, tables, total):
-    """Add the terms of two heads: their logits share one Gaussian, the rest is independent."""
-    first, second = (tables[head] for head in pair)
-    z, weights, centres, widths = _common_part(law, resolution, pair)
-    rows = centres.shape[1:]
-    parts = [
-        table.average(centres[i].ravel(), np.broadcast_to(widths[i][:, None], rows).ravel())
-        for i, table in enumerate((first, second))
-    ]
-    left, right = (part.reshape(3, 3, -1, *rows) for part in parts)
-    # means[n, a, s, v] = E_a[X_n(s, x_h) X_n(v, x_k)] for survival and score, n = 0, 1
-    weighted = np.moveaxis(left[:2, 0] * weights, -2, 1)
-    means = weighted @ np.moveaxis(right[:2, 0], (-2, -1), (1, -2))
-    relevant = np.einsum("a,nasv->nsv", law.odds, means[:, :-1])
-    noise = means[:, -1]
-    powers = length.powers(noise[0])
-    s, v = first.nodes.s[:, None], second.nodes.s
+def _pairs(kernels, law, length, gamma, resolution, tables, total):
+    """Add the terms of all pairs, as many at once as memory allows."""
+    pairs = np.stack(np.triu_indices(law.heads, 1))  # (2, P)
+    lifts = max(table.nodes.s.size for table in tables)
+    squares = 6 * lifts * lifts * (law.odds.size + 1)
+    z, _, _, _ = _common_part(law, resolution, pairs)
+    rows = 12 * lifts * (law.odds.size + 1)
+    at_once = max(1, BLOCK // max(squares, rows * z.size))
+    for start in range(0, pairs.shape[1], at_once):
+        group = pairs[:, start : start + at_once]
+        common = _common_part(law, resolution, group)
+        nodes = max(1, BLOCK // (rows * group.shape[1]))
+        _group(kernels, law, length, gamma, tables, group, common, nodes, total)
+
+
+def _group(kernels, law, length, gamma, tables, pairs, common, nodes, total):
+    """Two logits share one Gaussian z, the rest is independent: ``nodes`` of z at a time."""
+    z, weights, centres, widths = common
+    parts = [slice(start, start + nodes) for start in range(0, z.size, nodes)]
+
+    def averages(part):
+        s, areas, (left, right) = _pair_averages(tables, pairs, centres[..., part], widths)
+        return s, areas, left * weights[part], right  # (P, n, A + 1, S, d, Z) each, n = 0, 1
+
+    kept = averages(parts[0])
+    relevant, noise = 0.0, 0.0
+    for part in parts:
+        s, areas, left, right = kept if len(parts) == 1 else averages(part)
+        # means[p, n, a, s, v] = E_a[X_n(s, x_h) X_n(v, x_k)] for survival and score
+        means = left[..., 0, :] @ np.swapaxes(right[..., 0, :], -1, -2)
+        relevant = relevant + np.einsum("a,pnasv->npsv", law.odds, means[:, :, :-1])
+        noise = noise + np.swapaxes(means[:, :, -1], 0, 1)
     unused = np.zeros((1, *noise.shape[1:]))
     relevant, noise = np.concatenate([relevant, unused]), np.concatenate([noise, unused])
-    moment = kernels.pair_moments(s, v, relevant, noise, powers)
-    area = first.nodes.weights[:, None] * second.nodes.weights
-    total.pair += float(np.sum(area * moment))
+    powers = length.powers(noise[0])
+    s, v = s[0][:, :, None], s[1][:, None, :]
+    area = areas[0][:, :, None] * areas[1][:, None, :]
+    total.pair += float(np.sum(area * kernels.pair_moments(s, v, relevant, noise, powers)))
     variation = area * kernels.pair_variation(s, v, relevant, noise, powers, gamma)[:, :2]
-    by_law = np.concatenate([np.repeat(variation[:1], law.odds.size, axis=0), variation[1:]])
-    # One product with the variation serves all derivatives of the other head.
-    stacked = np.einsum("ndvaz->anvdz", right[:2]).reshape(*by_law.shape[:2], v.size, -1)
-    carried = (by_law @ stacked).reshape(*by_law.shape[:3], 3, z.size)  # a n s d z
-    derivative = np.einsum("nisaz,ansjz,z->aij", left[:2], carried, weights, optimize=True)
-    total.add_pair(pair, derivative)
-    total.evaluations += left.size + right.size
+    by_law = np.empty((pairs.shape[1], 2, law.odds.size + 1, *variation.shape[-2:]))
+    by_law[:, :, :-1] = np.moveaxis(variation[0], 0, 1)[:, :, None]
+    by_law[:, :, -1] = np.moveaxis(variation[1], 0, 1)
+    derivative = 0.0
+    for part in parts:
+        *_, left, right = kept if len(parts) == 1 else averages(part)
+        # One product with the variation serves all derivatives of the other head.
+        carried = by_law @ right.reshape(*right.shape[:4], -1)
+        carried = carried.reshape(*left.shape)
+        derivative = derivative + np.einsum("pnasiz,pnasjz->paij", left, carried)
+        total.evaluations += left.size + right.size
+    for pair, rows in zip(pairs.T, derivative, strict=True):
+        total.add_pair(tuple(pair), rows)
 
 
-def _common_part(law: LogitLaw, resolution: Resolution, pair: tuple[int, int]):
-    """Write the two logits as centre_i + width_i zeta_i with centres that share one normal z.
+def _pair_averages(tables, pairs, centres, widths):
+    """Lift nodes and weights (2, P, S) and averaged factors (2, P, 2, A + 1, S, 3, Z), side first.
+
+    Heads with fewer lift nodes are filled up with nodes of no weight.
+    """
+    size = max(table.nodes.s.size for table in tables)
+    s, areas = np.zeros((2, *pairs.shape, size))
+    rows = centres.shape[2:]
+    factors = np.zeros((*pairs.shape, 2, rows[0], size, 3, rows[1]))
+    for head, table in enumerate(tables):
+        sides = np.nonzero(pairs == head)
+        if sides[0].size == 0:
+            continue
+        own = slice(table.nodes.s.size)
+        spread = np.broadcast_to(widths[sides][..., None], centres[sides].shape)
+        average = table.average(centres[sides].ravel(), spread.ravel(), orders=2)
+        average = average.reshape(*average.shape[:3], -1, *rows)
+        s[(*sides, own)], areas[(*sides, own)] = table.nodes.s, table.nodes.weights
+        for number, (side, pair) in enumerate(zip(*sides, strict=True)):
+            factors[side, pair, :, :, own] = np.moveaxis(average[:, :, :, number], (1, 3), (3, 1))
+    return s, areas, factors
+
+
+def _common_part(law: LogitLaw, resolution: Resolution, pairs: np.ndarray):
+    """Write two logits as centre_i + width_i zeta_i with centres that share one normal z.
 
     The common part carries the whole covariance, |rho| of each variance; it works for every
-    rho in [-1, 1] and for zero variances. Returns z, weights, centres (2, A + 1, Z) and widths
-    (2, A + 1).
+    rho in [-1, 1] and for zero variances. Returns z, weights, centres (2, P, A + 1, Z) and
+    widths (2, P, A + 1) for ``pairs`` (2, P) of heads.
     """
-    index = np.ix_(range(law.odds.size + 1), pair, pair)
-    covariance = law.all_covariances[index]
-    variances = np.stack([covariance[:, 0, 0], covariance[:, 1, 1]])
+    variances = np.diagonal(law.all_covariances, axis1=1, axis2=2).T[pairs]
+    covariance = law.all_covariances[:, pairs[0], pairs[1]].T
     product = np.sqrt(variances[0] * variances[1])
-    rho = np.divide(covariance[:, 0, 1], product, out=np.zeros_like(product), where=product > 0)
+    rho = np.divide(covariance, product, out=np.zeros_like(product), where=product > 0)
     strength = np.minimum(1.0, np.abs(rho))
     slopes = np.sqrt(strength * variances)
-    slopes[1] *= np.sign(rho)
     widths = np.sqrt((1 - strength) * variances)
-    step = min(
-        resolution.normal_step(abs(float(a)), float(b))
-        for a, b in zip(slopes.ravel(), widths.ravel(), strict=True)
-    )
+    distinct = set(zip(slopes.ravel().tolist(), widths.ravel().tolist(), strict=True))
+    slopes[1] *= np.sign(rho)
     if np.all(slopes == 0):
         z, weights = np.zeros(1), np.ones(1)
     else:
+        step = min(resolution.normal_step(slope, width) for slope, width in distinct)
         z, weights = normal_nodes(step, resolution.window)
-    centres = law.all_means[:, pair].T[:, :, None] + slopes[:, :, None] * z
+    centres = law.all_means.T[pairs][..., None] + slopes[..., None] * z
     return z, weights, centres, widths

@@ -53,8 +53,12 @@ class Activation:
             raise DefinitionError(f"activation name: expected some text, got {self.name!r}")
         put(self, "parameters", _parameters(self.parameters))
         put(self, "score", self._expression("score", self.score))
-        given = self.score if self.normalizer is None else self.normalizer
-        put(self, "normalizer", self._expression("normalizer", given))
+        same = self.normalizer is None
+        put(
+            self,
+            "normalizer",
+            self.score if same else self._expression("normalizer", self.normalizer),
+        )
         put(self, "offset", _number("offset", self.offset, lambda c: c >= 0, "a number >= 0"))
         put(self, "power", _number("power", self.power, lambda p: p > 0, "a number > 0"))
         _one_of("scope", self.scope, SCOPES)

@@ -22,7 +22,11 @@ def attention(activation: Activation) -> str:
     f, g = activation.score, activation.normalizer
     if activation.scope == "none":
         doc = f"a = {f}; x of shape (..., L, H), bias included."
-        return function("attention(x)", doc, [*lines([("score", f)]), "return score + 0.0 * x"])
+        return function(
+            "attention(x)",
+            doc,
+            [*lines([("score", f)]), "return np.broadcast_to(score, np.shape(x)).copy()"],
+        )
     form = scaled(activation, derivatives=0, shared=True)
     axis = "-2" if activation.scope == "tokens" else "(-2, -1)"
     over = "tokens" if activation.scope == "tokens" else "tokens and heads"
@@ -34,7 +38,7 @@ def attention(activation: Activation) -> str:
         offset = f"{source(c)} * np.exp(-kappa)"
     body += [
         *lines([("score", form.f[0]), ("normalizer", form.g[0])]),
-        f"total = np.sum(normalizer + 0.0 * x, axis={axis}, keepdims=True)",
+        f"total = np.sum(np.broadcast_to(normalizer, x.shape), axis={axis}, keepdims=True)",
     ]
     total = f"({offset} + total)" if c else "total"
     body.append(f"return score / {total}" + (f" ** {source(p)}" if p != 1 else ""))
@@ -175,8 +179,8 @@ def _reduced(local: list[sp.Expr]) -> list[str]:
         ),
         function(
             "joint_partials(moments, f, g)",
-            "Partial derivatives f, g, ff, fg, gg in the sums f0, g0 of M = sum_n,s variation[n, s] "
-            "X_n(s), at each node; moments[i] = sum_s variation[n, s] of the lifted power at the "
+            "Partial derivatives f, g, ff, fg, gg in the sums f0, g0 of M = sum_n,s variation[n, s]"
+            " X_n(s), at each node; moments[i] = sum_s variation[n, s] of the lifted power at the "
             "node, in the order of MOMENT_POWERS.",
             [
                 sums,

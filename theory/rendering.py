@@ -11,6 +11,7 @@ from theory import order_parameters as op
 from theory import symbols as sym
 from theory.activation import Activation
 from theory.derivation import Step
+from theory.expectation import Mean
 from theory.index_notation import latex as tensor_latex
 from theory.rules.collection import collected
 
@@ -118,23 +119,24 @@ def _definition(activation: Activation) -> str:
 
 
 def _step(number: int, step: Step) -> str:
-    return f"**{number}. {step.rule}.** {step.reason}\n\n$$E = {_multiline(step.after)}$$"
+    lines = risk_lines(step.after, "&E")
+    body = lines[0] if len(lines) == 1 else " \\\\ ".join(lines)
+    formula = rf"\begin{{aligned}}{body}\end{{aligned}}"
+    return f"**{number}. {step.rule}.** {step.reason}\n\n$${formula}$$"
 
 
-def _multiline(expression: sp.Expr) -> str:
-    """One line for each kind of term, as the risk would be set in print."""
-    try:
-        constant, terms = collected(expression)
-        pieces = [constant, *(term.expression() for term in terms)]
-    except (AttributeError, TypeError):
-        return latex(expression)
-    if len(pieces) < 3 or sp.Add(*pieces) != expression:
-        return latex(expression)
-    lines = [latex(piece) for piece in pieces if piece != 0]
-    joined = lines[0] + "".join(
-        f" \\\\ &{line}" if line.startswith("-") else f" \\\\ &+ {line}" for line in lines[1:]
-    )
-    return rf"\begin{{aligned}}[t] &{joined} \end{{aligned}}"
+def risk_lines(expression: sp.Expr, left: str) -> list[str]:
+    """LaTeX of ``left = expression``, one line for each kind of term once they are collected."""
+    if not expression.is_Add or expression.has(Mean):
+        return [f"{left} = {latex(expression)}"]
+    constant, terms = collected(expression)
+    pieces = [constant, *(term.expression() for term in terms)]
+    if sp.Add(*pieces) != expression:
+        return [f"{left} = {latex(expression)}"]
+    first, *others = [latex(piece) for piece in pieces]
+    indent = "&" if left.startswith("&") else ""
+    rest = (line if line.startswith("-") else f"+ {line}" for line in others)
+    return [f"{left} = {first}", *(rf"{indent}\quad {line}" for line in rest)]
 
 
 def _pair_of_sides(step: Step) -> str:

@@ -19,8 +19,8 @@ score = sp.Function("f", real=True)
 normalizer = sp.Function("g", real=True)
 gain = sp.Symbol("gamma", real=True)
 
-# Attention A_l, attention a_l at gain 1, head attention a_l^h, logits (with bias): x_l^h while tokens are told apart,
-# x_h once one token is left.
+# Attention A_l, attention a_l at gain 1, head attention a_l^h, logits (with bias): x_l^h while
+# tokens are told apart, x_h once one token is left.
 A = sp.IndexedBase("A", real=True)
 a = sp.IndexedBase("a", real=True)
 x = sp.IndexedBase("x", real=True)

@@ -1,0 +1,113 @@
+"""Closed forms against quadrature in many digits, by a road that shares no code with them."""
+
+from __future__ import annotations
+
+import mpmath
+import pytest
+import sympy as sp
+
+from theory import symbols as sym
+from theory.functions import BivariateNormalCdf, NormalCdf, Ramp, Step
+from theory.rules import closed_forms as rules
+
+x, y = rules.x, rules.y
+POINT = {rules.mu: 0.37, rules.nu: -0.62, rules.r: 1.3, rules.q: 0.7, rules.c: -0.41}
+
+SINGLE = {
+    "cubic": x**3 - 2 * x + 1,
+    "tilted": x**2 * sp.exp(x / 2 - 1),
+    "waves": sp.cos(2 * x + 1) * sp.sin(x),
+    "erf": sp.erf(x / 3 - 1),
+    "phi squared": NormalCdf(x) ** 2,
+    "step": Step(2 * x - 1),
+    "ramp": Ramp(x - sp.Rational(1, 5)),
+    "ramp squared": Ramp(x) ** 2,
+}
+PAIRS = {
+    "polynomials": (x**2 + x, y**3 - 1),
+    "tilted": (x * sp.exp(x / 3), sp.exp(-y / 2)),
+    "waves": (sp.cos(x), sp.sin(2 * y + 1)),
+    "erf": (sp.erf(x), sp.erf(y)),
+    "steps": (Step(x - sp.Rational(1, 3)), Step(y)),
+    "ramps": (Ramp(x), Ramp(2 * y + 1)),
+}
+
+
+def _numeric(expression, variables):
+    special = {
+        "NormalCdf": mpmath.ncdf,
+        "Step": lambda z: (1 + mpmath.sign(z)) / 2,
+        "Ramp": lambda z: max(mpmath.mpf(0), z),
+    }
+    return sp.lambdify(variables, expression, [special, "mpmath"])
+
+
+def _average(function, mean, variance, breaks=(0,)):
+    deviation = mpmath.sqrt(variance)
+    ends = sorted({mean - 10 * deviation, mean, mean + 10 * deviation, *map(mpmath.mpf, breaks)})
+    return mpmath.quad(lambda z: function(z) * mpmath.npdf(z, mean, deviation), ends)
+
+
+BREAKS = (0, 0.5, 0.2, mpmath.mpf(1) / 3, -0.5)
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_single_averages(name):
+    closed = float(rules.single_average(SINGLE[name]).subs(POINT).evalf(20))
+    mean, variance = POINT[rules.mu], POINT[rules.r]
+    direct = _average(_numeric(SINGLE[name], x), mean, variance, BREAKS)
+    assert closed == pytest.approx(float(direct), rel=1e-11)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pair_averages(name):
+    """The inner average is over y given x, so the two logits' covariance is really used."""
+    first, second = PAIRS[name]
+    closed = float(rules.pair_average(first, second).subs(POINT).evalf(20))
+    mu, nu, r, q, c = (POINT[s] for s in (rules.mu, rules.nu, rules.r, rules.q, rules.c))
+    f, g = _numeric(first, x), _numeric(second, y)
+    with mpmath.workdps(12):
+        direct = _average(
+            lambda z: f(z) * _average(g, nu + c / r * (z - mu), q - c * c / r, BREAKS),
+            mu,
+            r,
+            BREAKS,
+        )
+    assert closed == pytest.approx(float(direct), rel=1e-8)
+
+
+def test_field_case_values():
+    """Field cases F17 and F18: step, ramp and probit at logit mean 0.3, variance 1."""
+    at = {rules.mu: sp.Rational(3, 10), rules.r: 1}
+    step = rules.single_average(Step(x))
+    ramp = rules.single_average(Ramp(x))
+    assert float(step.subs(at)) == pytest.approx(0.617911422188953, abs=1e-14)
+    assert float(step.diff(rules.mu).subs(at)) == pytest.approx(0.381387815460524, abs=1e-14)
+    assert float(ramp.subs(at)) == pytest.approx(0.566761242117210, abs=1e-14)
+    assert float(ramp.diff(rules.mu).subs(at)) == pytest.approx(0.617911422188953, abs=1e-14)
+    assert float(ramp.diff(rules.r).subs(at)) == pytest.approx(0.190693907730262, abs=1e-12)
+    probit = rules.single_average((1 + sp.erf(x / sp.sqrt(2))) / 2)
+    expected = NormalCdf(rules.mu / sp.sqrt(1 + rules.r))
+    assert sp.simplify(probit - expected) == 0
+
+
+@pytest.mark.parametrize("score", [sp.tanh(x), sp.exp(x**2), 1 / (1 + x**2), sp.exp(sp.exp(x))])
+def test_what_no_rule_covers_is_refused(score):
+    with pytest.raises(rules.NoClosedForm):
+        rules.single_average(score)
+
+
+def test_orthant_probability_and_its_derivatives():
+    h, k, rho = sp.symbols("h k rho", real=True)
+    probability = BivariateNormalCdf(h, k, rho)
+    at = {h: 0.4, k: -0.7, rho: 0.35}
+    assert float(BivariateNormalCdf(0, 0, 0.5).evalf()) == pytest.approx(1 / 3, abs=1e-14)
+    for variable, step in ((h, 1e-5), (k, 1e-5), (rho, 1e-5)):
+        up, down = ({**at, variable: at[variable] + s} for s in (step, -step))
+        difference = (probability.subs(up).evalf() - probability.subs(down).evalf()) / (2 * step)
+        derivative = probability.diff(variable).subs(at).evalf()
+        assert float(derivative) == pytest.approx(float(difference), rel=1e-7)
+
+
+def test_the_logit_is_the_model_symbol():
+    assert rules.x is sym.logit
