@@ -19,12 +19,20 @@ def documents(derived: Derived) -> dict[str, str]:
     }
 
 
+def bayes_documents() -> dict[str, str]:
+    """File names and contents of the derivation of the posterior and the Bayes risk."""
+    return {
+        "__init__.py": '"""Derived: the Bayes risk."""\n',
+        "equations.md": bayes_rendering.equations(),
+        "kernels.py": bayes_codegen.numpy_source(),
+    }
+
+
 def write_bayes_risk(root: Path) -> Path:
-    """Write root/bayes_risk/: the posterior, the Bayes risk and the kernels that evaluate it."""
+    """Write root/bayes_risk/."""
     folder = root / "bayes_risk"
-    write_whole(folder / "__init__.py", '"""Derived: the Bayes risk."""\n')
-    write_whole(folder / "equations.md", bayes_rendering.equations())
-    write_whole(folder / "kernels.py", bayes_codegen.numpy_source())
+    for name, text in bayes_documents().items():
+        write_whole(folder / name, text)
     return folder
 
 

@@ -60,7 +60,8 @@ def number(value: float, error: float) -> str:
     from math import floor, log10
 
     digits = 12 if error <= 0 else min(12, max(2, 1 - floor(log10(error))))
-    return f"{value:.{digits}f} ± {error:.1g}"
+    # Adding 0.0 turns a rounded -0 into 0
+    return f"{round(value, digits) + 0.0:.{digits}f} ± {error:.1g}"
 
 
 def math(latex: str, *, block: bool = True) -> str:

@@ -29,7 +29,7 @@ from theory.derived import Derived
 
 NAMES = ("softmax", "softmax-1", "softmax-1-norm", "bayes-softmax")
 RTOL = 1e-6
-SCALES = np.linspace(0.0, 1.6, 17)
+SCALES = np.linspace(0.0, 1.6, 33)
 LENGTHS = (2, 3, 5, 10, 20, 50, 100)
 
 
@@ -87,8 +87,9 @@ def write_report(
     data = _dataset(acts, done, bayes, by_length, config)
     summary = _summary(acts, done, bayes)
     html = _page(acts, done, data, bayes, at, config)
-    write_whole(folder / "index.html", html)
+    folder.mkdir(parents=True, exist_ok=True)
     _write_netcdf(data, folder / "data.nc")
+    write_whole(folder / "index.html", html)
     return summary
 
 

@@ -49,6 +49,7 @@ def write_whole(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
     with os.fdopen(handle, "w", encoding="utf-8") as temporary:
         temporary.write(text)
+    os.chmod(name, 0o644)
     os.replace(name, path)
 
 

@@ -11,8 +11,8 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 # Okabe and Ito's colours can be told apart by everybody; line styles tell them apart in print.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-STYLES = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)), "-")
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
+STYLES = ("-", "--", "-.", (0, (2, 1)), (0, (5, 1, 1, 1, 1, 1)), "-")
 STYLE = {
     "font.size": 11,
     "axes.spines.top": False,
@@ -45,13 +45,13 @@ def risk_figure(data: xr.Dataset) -> str:
         bayes = float(data.bayes_risk)
         for i, name in enumerate(data.activation.values):
             one = data.sel(activation=name)
-            look = {"color": COLOURS[i], "linestyle": STYLES[i], "label": str(name)}
-            left.plot(data.scale, one.risk_on_ray, **look)
-            right.plot(data.length, one.risk_by_length, **look)
+            look = {"color": COLOURS[i], "linestyle": STYLES[i], "linewidth": 2.2}
+            left.plot(data.scale, one.risk_on_ray, label=str(name), **look)
+            right.plot(data.length, one.risk_by_length, marker="o", markersize=4, **look)
             _band(left, data.scale, one.risk_on_ray, one.error_on_ray, COLOURS[i])
             _band(right, data.length, one.risk_by_length, one.error_by_length, COLOURS[i])
-        left.axhline(bayes, color="black", linewidth=1, label="Bayes risk")
-        right.plot(data.length, data.bayes_by_length, color="black", linewidth=1)
+        left.axhline(bayes, color="black", linewidth=1, zorder=1, label="Bayes risk")
+        right.plot(data.length, data.bayes_by_length, color="black", linewidth=1, zorder=1)
         left.set(xlabel="scale of the heads (1: the atoms)", ylabel="population risk E")
         right.set(xlabel="sequence length L, heads at the atoms", xscale="log")
         right.set_xticks(data.length.values, [str(n) for n in data.length.values])

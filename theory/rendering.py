@@ -11,7 +11,7 @@ from theory import order_parameters as op
 from theory import symbols as sym
 from theory.activation import Activation
 from theory.derivation import Step
-from theory.expectation import Mean
+from theory.expectation import Average, LengthPower, Mean
 from theory.index_notation import latex as tensor_latex
 from theory.rules.collection import collected
 
@@ -26,6 +26,12 @@ class _Printer(LatexPrinter):
         base = self._print(expression.base.label)
         indices = " ".join(self._print(index) for index in expression.indices)
         return rf"{base}_{{{indices}}}"
+
+    def _needs_mul_brackets(self, expr, first=False, last=False):
+        # Averages and exponentials close themselves, whatever sums stand inside.
+        if isinstance(expr, (Average, LengthPower, sp.exp)):
+            return False
+        return super()._needs_mul_brackets(expr, first=first, last=last)
 
     def _print_Sum(self, expression):
         if len(expression.limits) < 2 or expression.limits[0][1] != sym.h + 1:
@@ -133,7 +139,7 @@ def risk_lines(expression: sp.Expr, left: str) -> list[str]:
     pieces = [constant, *(term.expression() for term in terms)]
     if sp.Add(*pieces) != expression:
         return [f"{left} = {latex(expression)}"]
-    first, *others = [latex(piece) for piece in pieces]
+    first, *others = [latex(sp.Add(*pieces[:2])), *(latex(piece) for piece in pieces[2:])]
     indent = "&" if left.startswith("&") else ""
     rest = (line if line.startswith("-") else f"+ {line}" for line in others)
     return [f"{left} = {first}", *(rf"{indent}\quad {line}" for line in rest)]

@@ -35,7 +35,7 @@ def _exp(z):
 def attention(x):
     """a = x; x of shape (..., L, H), bias included."""
     score = x
-    return score + 0.0 * x
+    return np.broadcast_to(score, np.shape(x)).copy()
 
 
 def factors(s, x):

@@ -36,7 +36,7 @@ def _exp(z):
 def attention(x):
     """a = Ramp(x); x of shape (..., L, H), bias included."""
     score = np.maximum(x, 0.0)
-    return score + 0.0 * x
+    return np.broadcast_to(score, np.shape(x)).copy()
 
 
 def factors(s, x):

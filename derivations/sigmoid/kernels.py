@@ -36,7 +36,7 @@ def _exp(z):
 def attention(x):
     """a = Sigmoid(x); x of shape (..., L, H), bias included."""
     score = special.expit(x)
-    return score + 0.0 * x
+    return np.broadcast_to(score, np.shape(x)).copy()
 
 
 def factors(s, x):

@@ -41,7 +41,7 @@ def attention(x):
     w_0 = np.exp(-kappa + x)
     score = w_0
     normalizer = w_0
-    total = np.sum(normalizer + 0.0 * x, axis=-2, keepdims=True)
+    total = np.sum(np.broadcast_to(normalizer, x.shape), axis=-2, keepdims=True)
     return score / (1 * np.exp(-kappa) + total)
 
 
