@@ -90,7 +90,10 @@ def respond(
     ends = min(float(t.logs.min()) for t in tokens), max(float(t.logs.max()) for t in tokens)
     table = LiftTable.over(kernels, ends, resolution)
     s = table.s
-    average = np.stack([table.average(t.logs, t.weighted_ratios) for t in tokens])
+    places = [table.locate(t.logs) for t in tokens]
+    average = np.stack(
+        [table.average(at, t.weighted_ratios) for at, t in zip(places, tokens, strict=True)]
+    )
     relevant, noise = np.einsum("a,ans->ns", law.odds, average[:-1]), average[-1]
     powers = length.powers(noise[0])
     linear, square = kernels.single_moments(s, relevant, noise, powers)
@@ -99,8 +102,8 @@ def respond(
     total.linear = table.step * float(np.sum(linear))
     total.square = table.step * float(np.sum(square))
     lattices = [table.moments(variation[density]) for density in (0, 1)]
-    for row, token in enumerate(tokens):
-        moments = table.at(lattices[int(row == len(tokens) - 1)], token.logs)
+    for row, (token, at) in enumerate(zip(tokens, places, strict=True)):
+        moments = table.at(lattices[int(row == len(tokens) - 1)], at)
         partials = kernels.joint_partials(moments, token.f, token.g)
         slopes = kernels.joint_slopes(token.weights, partials, token.f, token.g)
         total.slope[row], total.curvature[row] = slopes

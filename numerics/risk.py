@@ -28,6 +28,8 @@ from numerics.threads import one_thread
 # of the step it still covers it.
 COARSER = 0.85
 SAFETY = 3.0
+# A risk is likely above this: the first resolution aims at that size.
+LIKELY = 0.3
 # Digits (in nats) beyond which nothing is left but rounding.
 MOST_DIGITS = 40.0
 # Rounding of the sums behind a quadrature: no error is stated below it, and no tolerance is
@@ -172,7 +174,7 @@ class PopulationRisk:
 
     def _by_quadrature(self, evaluate):
         """Raise the resolution until two in a row agree; the error is from their difference."""
-        digits = -np.log(self.rtol)
+        digits = COARSER * -np.log(LIKELY * self.rtol)
         before, evaluations = evaluate(digits)
         while True:
             digits = min(MOST_DIGITS, digits / COARSER)
@@ -180,8 +182,9 @@ class PopulationRisk:
             evaluations += more
             size = float(np.max(np.abs(after)))
             change = float(np.max(np.abs(after - before)))
-            error = SAFETY * change + float(np.exp(-digits)) * size + FLOOR * max(1.0, size)
-            if error <= max(self.rtol * size, TIGHTEST * max(1.0, size)):
+            scale = max(1.0, size)  # of the terms whose sum is the result
+            error = SAFETY * change + (float(np.exp(-digits)) + FLOOR) * scale
+            if error <= max(self.rtol * size, TIGHTEST * scale):
                 break
             if digits >= MOST_DIGITS:
                 self._warn(error, size)

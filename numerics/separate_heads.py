@@ -15,8 +15,10 @@ from numerics.resolution import Resolution
 
 # Numbers held at once for the pairs, 8 bytes each, of which a few copies live together.
 BLOCK = 8_000_000
-# Single heads cost little and hold the sharpest factors: they are integrated this much finer.
+# Digits added so that the error of the sums is what the resolution says. Single heads cost
+# little and hold the sharpest factors; pairs multiply two oscillating errors.
 SINGLE_SHARE, SINGLE_EXTRA = 1.2, 4.0
+PAIR_EXTRA = 2.5
 
 
 def respond(
@@ -35,11 +37,12 @@ def respond(
         for h, width in enumerate(smoothing)
     ]
     if law.heads > 1:
+        sharper = Resolution(resolution.digits + PAIR_EXTRA)
         tables = [
-            _pair_factors(kernels, law, resolution, h, float(smoothing[h]), ends)
+            _pair_factors(kernels, law, sharper, h, float(smoothing[h]), ends)
             for h, ends in enumerate(heads)
         ]
-        _pairs(kernels, law, length, gamma, resolution, tables, total)
+        _pairs(kernels, law, length, gamma, sharper, tables, total)
     return total
 
 

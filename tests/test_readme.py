@@ -1,0 +1,34 @@
+"""What the README shows is run as it stands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.test_cli import run
+
+TEXT = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", TEXT, flags=re.DOTALL)
+
+
+def test_the_python_example():
+    (example,) = _blocks("python")
+    assert len([line for line in example.splitlines() if line.strip()]) == 12
+    exec(compile(example, "README.md", "exec"), {})
+
+
+@pytest.mark.parametrize(
+    "line", [line for block in _blocks("console") for line in block.splitlines()]
+)
+def test_the_command_lines(line, tmp_path):
+    program, *arguments = shlex.split(line)
+    assert program == "headflow"
+    result = run(*arguments, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout
