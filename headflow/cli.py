@@ -276,10 +276,20 @@ def main() -> None:
 
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     try:
-        app()
+        code = app(standalone_mode=False)
     except (InputError, DefinitionError) as problem:
-        print(f"headflow: {problem}", file=sys.stderr)
-        raise SystemExit(2) from None
+        _refuse(str(problem))
+    except Exception as problem:
+        # The parser of the command line says what is wrong with an option; anything else is ours.
+        if not hasattr(problem, "format_message"):
+            raise
+        _refuse(problem.format_message())
+    raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def _refuse(message: str) -> None:
+    print(f"headflow: {message}" if message else "headflow: see --help", file=sys.stderr)
+    raise SystemExit(2) from None
 
 
 def _fail(message: str) -> None:

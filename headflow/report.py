@@ -20,6 +20,7 @@ from headflow.store import write_whole
 from headflow.validation import validate
 from numerics import plots
 from numerics.bayes import bayes_risk
+from numerics.checks import count
 from numerics.errors import InputError
 from numerics.estimate import Estimate
 from numerics.priors import FiniteSupport, Prior
@@ -70,7 +71,7 @@ def write_report(
     """
     if not isinstance(prior, FiniteSupport):
         raise InputError("report: heads are placed at atoms, so the prior needs a finite support")
-    at = Assignment.of(prior, heads)
+    at = Assignment.of(prior, count("heads", heads))
     bayes = bayes_risk(prior, tokens, rtol=RTOL)
     acts = [_activation(name) for name in NAMES]
     jobs = [(act, what) for act in acts for what in ("derive", "evaluate", "validate")]
@@ -108,7 +109,7 @@ class Evaluation:
 
 
 def _evaluate(act: Activation, prior: Prior, tokens: Any, at: Assignment) -> Evaluation:
-    free = {"beta": at.beta} if act.has_free_bias else {}
+    free: dict[str, Any] = {"beta": at.beta} if act.has_free_bias else {}
     risk = PopulationRisk(act, prior, tokens, rtol=RTOL)
     return Evaluation(
         atoms=risk(at.m, at.R, **free),

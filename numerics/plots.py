@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 # Okabe and Ito's colours can be told apart by everybody; line styles tell them apart in print.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 STYLES = ("-", "--", "-.", (0, (2, 1)), (0, (5, 1, 1, 1, 1, 1)), "-")
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 11,
     "axes.spines.top": False,
     "axes.spines.right": False,

@@ -27,7 +27,7 @@ from numerics.threads import one_thread
 # errors fall exponentially that is far above the truth; where they fall only like the square
 # of the step it still covers it.
 COARSER = 0.85
-SAFETY = 3.0
+SAFETY = 2.0
 # A risk is likely above this: the first resolution aims at that size.
 LIKELY = 0.3
 # Digits (in nats) beyond which nothing is left but rounding.
@@ -128,7 +128,7 @@ class PopulationRisk:
         gamma = self._gain(gain, len(m))
         law = self.law(m, R, beta)
 
-        def flatten(respond: Callable[[float], Response]) -> np.ndarray:
+        def flatten(respond: Callable[[float], Response]) -> tuple[np.ndarray, int]:
             return self._flatten(respond, m, gamma, gradient)
 
         if self.kernels.CLOSED:

@@ -102,7 +102,8 @@ def _single(kernels, law, length, gamma, resolution, h, smoothing, total) -> tup
 def _pair_factors(kernels, law, resolution, h, smoothing, ends) -> HeadFactors:
     if kernels.SCOPE == "none":
         return _factors(kernels, law, resolution, h, LiftNodes.none())
-    nodes = LiftNodes.between(*ends, resolution, smoothing, kernels.OFFSET)
+    low, high = ends
+    nodes = LiftNodes.between(low, high, resolution, smoothing, kernels.OFFSET)
     return _factors(kernels, law, resolution, h, nodes.with_tail(kernels.POWER))
 
 

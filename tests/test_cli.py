@@ -82,6 +82,11 @@ def test_a_new_activation_from_definition_to_validation(tmp_path):
         (["derive"], ["one activation"]),
         (["validate", "x", "--scope", "nowhere"], ["scope"]),
         (["report", "--heads", "0"], ["heads"]),
+        (["report", "--heads", "many"], ["--heads", "integer"]),
+        (["risk", "softmax", "--at", "atoms", "--rtol", "small"], ["--rtol", "number"]),
+        (["risk"], ["activation"]),
+        (["nothing"], ["nothing"]),
+        (["bayes", "--unknown"], ["--unknown"]),
     ],
     ids=lambda v: " ".join(v)[:50] if len(v) > 2 else "",
 )

@@ -70,7 +70,8 @@ def einsum(expression: sp.Expr, free: tuple[sp.Symbol, ...], *, large: bool = Fa
 
 def _einsum_term(term: sp.Expr, free: tuple[sp.Symbol, ...], large: bool) -> str:
     number, rest = term.as_coeff_Mul()
-    operands, scalars = [], []
+    operands: list[tuple[str | None, tuple]] = []
+    scalars: list[str] = []
     for factor in factors_of(rest):
         if isinstance(factor, sp.Indexed):
             operands.append((str(factor.base), factor.indices))

@@ -37,7 +37,7 @@ def collect(expression: sp.Expr) -> sp.Expr:
 def collected(expression: sp.Expr) -> tuple[sp.Expr, list[Term]]:
     """The constant of a risk and its terms, in the order single, square, pairs."""
     constant = sp.S.Zero
-    groups: dict[tuple, list[sp.Expr]] = {}
+    groups: dict[tuple[sp.Expr, tuple, tuple], list[sp.Expr]] = {}
     for piece in sp.Add.make_args(sp.expand(expression)):
         coefficient, body = piece.as_independent(sp.Sum, sp.Integral, sp.Indexed, as_Add=False)
         if body == 1:
@@ -46,7 +46,7 @@ def collected(expression: sp.Expr) -> tuple[sp.Expr, list[Term]]:
         heads, body = _unwrap(sp.Sum, body)
         lifts, body = _unwrap(sp.Integral, body)
         groups.setdefault((coefficient, heads, lifts), []).append(body)
-    terms = [Term(*key, sp.Add(*bodies)) for key, bodies in groups.items()]
+    terms = [Term(c, heads, lifts, sp.Add(*b)) for (c, heads, lifts), b in groups.items()]
     return constant, sorted(terms, key=lambda t: (len(t.heads), sp.default_sort_key(t.coefficient)))
 
 
