@@ -10,9 +10,20 @@ from typing import Annotated, Any
 
 import typer
 
+from headflow.options import (
+    DEFAULT_PRIOR,
+    HeadsOpt,
+    JsonOpt,
+    OutOpt,
+    PriorOpt,
+    RtolOpt,
+    SeedOpt,
+    TokensOpt,
+    takes_activation,
+)
+
 app = typer.Typer(
     name="headflow",
-    help="Derive the population risk of attention activations and compute with it.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -20,27 +31,19 @@ app = typer.Typer(
 
 # SymPy, SciPy and the rest of headflow are imported inside the commands: --help answers at once.
 
-ActivationArg = Annotated[
-    str, typer.Argument(help="Catalogue name, or a score in x such as 'log(1+exp(x))'.")
-]
-ScopeOpt = Annotated[str | None, typer.Option(help="none, tokens or heads.")]
-OffsetOpt = Annotated[str | None, typer.Option(help="Offset c >= 0 of the denominator.")]
-PowerOpt = Annotated[str | None, typer.Option(help="Power p > 0 of the denominator.")]
-NormalizerOpt = Annotated[str | None, typer.Option(help="Normalizer in x; default the score.")]
-BiasOpt = Annotated[str | None, typer.Option(help="none, norm, free or norm+free.")]
-GainOpt = Annotated[str | None, typer.Option(help="mean, sum, free or a number.")]
-ParamOpt = Annotated[list[str] | None, typer.Option("--param", help="name=value in the score.")]
-PriorOpt = Annotated[
-    str, typer.Option(help="flipped:2.0,1.5, flipped:2.0,1.5+1,0 (mean) or a TOML/JSON file.")
-]
-TokensOpt = Annotated[str, typer.Option(help="Sequence length L, or a law 2:0.5,5:0.5.")]
-HeadsOpt = Annotated[int, typer.Option(help="Number of heads H.")]
-RtolOpt = Annotated[float, typer.Option(help="Wanted relative accuracy.")]
-SeedOpt = Annotated[int, typer.Option(help="Seed of every random stream.")]
-JsonOpt = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-OutOpt = Annotated[Path | None, typer.Option(help="Write the result to this file as well.")]
 
-DEFAULT_PRIOR = "flipped:2.0,1.5"
+@app.callback()
+def headflow(
+    context: typer.Context,
+    options: Annotated[
+        Path | None, typer.Option(help="TOML file with a table of options for each command.")
+    ] = None,
+) -> None:
+    """Derive the population risk of attention activations and compute with it."""
+    if options is not None:
+        from headflow.inputs import read_file
+
+        context.default_map = read_file("options", str(options))
 
 
 @app.command()
@@ -48,33 +51,15 @@ def activations(as_json: JsonOpt = False, out: OutOpt = None) -> None:
     """List the built-in activations and their definitions."""
     from theory.catalogue import CATALOGUE
 
-    rows = [
-        {
-            "name": act.name,
-            "score": str(act.score),
-            "scope": act.scope,
-            "offset": str(act.offset),
-            "power": str(act.power),
-            "bias": act.bias,
-            "gain": str(act.gain),
-        }
-        for act in CATALOGUE.values()
-    ]
+    names = ("name", "score", "scope", "offset", "power", "bias", "gain")
+    rows = [{name: str(getattr(act, name)) for name in names} for act in CATALOGUE.values()]
     _emit(rows, _table(rows), as_json, out)
 
 
 @app.command()
+@takes_activation
 def derive(
-    activation: Annotated[
-        str | None, typer.Argument(help="Catalogue name or score in x.", show_default=False)
-    ] = None,
-    scope: ScopeOpt = None,
-    offset: OffsetOpt = None,
-    power: PowerOpt = None,
-    normalizer: NormalizerOpt = None,
-    bias: BiasOpt = None,
-    gain: GainOpt = None,
-    param: ParamOpt = None,
+    act: Any,
     everything: Annotated[bool, typer.Option("--all", help="The whole catalogue.")] = False,
     folder: Annotated[Path, typer.Option(help="Where to write.")] = Path("derivations"),
     as_json: JsonOpt = False,
@@ -82,28 +67,17 @@ def derive(
 ) -> None:
     """Derive the risk of an activation; print its equation, write equations, kernels, checks."""
     from headflow.derivations import write, write_bayes_risk
-    from headflow.inputs import read_activation
     from numerics.errors import InputError
     from theory.catalogue import CATALOGUE
     from theory.derived import Derived
 
-    if everything == (activation is not None):
+    if everything == (act is not None):
         raise InputError("derive: give one activation, or --all for the whole catalogue")
     if everything:
-        for act in _progress(list(CATALOGUE.values()), "deriving"):
-            write(Derived(act), folder)
+        for member in _progress(list(CATALOGUE.values()), "deriving"):
+            write(Derived(member), folder)
         write_bayes_risk(folder)
         return
-    act = read_activation(
-        str(activation),
-        param,
-        scope=scope,
-        offset=offset,
-        power=power,
-        normalizer=normalizer,
-        bias=bias,
-        gain=gain,
-    )
     derived = Derived(act)
     failed = [step.rule for step, result in derived.checks if not result.passed]
     if failed:
@@ -124,20 +98,14 @@ def derive(
 
 
 @app.command()
+@takes_activation
 def risk(
-    activation: ActivationArg,
+    act: Any,
     m: Annotated[str | None, typer.Option("--m", help="Alignments (H, F) as JSON.")] = None,
     overlaps: Annotated[str | None, typer.Option("--R", help="Overlaps (H, H) as JSON.")] = None,
     at: Annotated[str | None, typer.Option(help="'atoms': one head an atom of the prior.")] = None,
     prior: PriorOpt = DEFAULT_PRIOR,
     tokens: TokensOpt = "5",
-    scope: ScopeOpt = None,
-    offset: OffsetOpt = None,
-    power: PowerOpt = None,
-    normalizer: NormalizerOpt = None,
-    bias: BiasOpt = None,
-    gain: GainOpt = None,
-    param: ParamOpt = None,
     beta: Annotated[str | None, typer.Option(help="Free biases (H,) as JSON.")] = None,
     gradient: Annotated[bool, typer.Option(help="Derivatives in m, R, beta and gain.")] = False,
     rtol: RtolOpt = 1e-8,
@@ -147,44 +115,20 @@ def risk(
     """Evaluate the population risk E(m, R), with its error."""
     import numpy as np
 
-    from headflow.inputs import read_activation, read_matrix, read_prior, read_tokens
+    from headflow.inputs import read_matrix, read_point, read_prior, read_tokens
     from headflow.risk import PopulationRisk
-    from numerics.checks import order_parameters
-    from numerics.errors import InputError
 
     law = read_prior(prior)
-    length = read_tokens(tokens)
-    if at is not None:
-        if at != "atoms" or m is not None or overlaps is not None:
-            raise InputError("risk: give --at atoms, or --m and --R")
-        if not hasattr(law, "support"):
-            raise InputError("risk: --at atoms needs a prior with finitely many atoms")
-        alignments, gram = law.support, law.support @ law.support.T
-    elif m is None or overlaps is None:
-        raise InputError("risk: give both --m and --R, or --at atoms")
-    else:
-        alignments, gram = read_matrix("m", m), read_matrix("R", overlaps)
-    alignments, gram = order_parameters(alignments, gram, law.spikes)
+    alignments, gram = read_point(law, at, m, overlaps)
     free = None if beta is None else read_matrix("beta", beta)
-    act = read_activation(
-        activation,
-        param,
-        scope=scope,
-        offset=offset,
-        power=power,
-        normalizer=normalizer,
-        bias=bias,
-        gain=gain,
-    )
-    function = PopulationRisk(act, law, length, rtol=rtol)
+    function = PopulationRisk(_given(act), law, read_tokens(tokens), rtol=rtol)
     if not gradient:
         value = function(alignments, gram, beta=free)
-        _emit(value.__dict__, str(value), as_json, out)
+        _emit(vars(value), str(value), as_json, out)
         return
     slopes = function.gradient(alignments, gram, beta=free)
     result = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(slopes).items()}
-    lines = [f"{key}: {value}" for key, value in result.items()]
-    _emit(result, "\n".join(lines), as_json, out)
+    _emit(result, "\n".join(f"{key}: {value}" for key, value in result.items()), as_json, out)
 
 
 @app.command()
@@ -200,49 +144,32 @@ def bayes(
     from numerics.bayes import bayes_risk
 
     value = bayes_risk(read_prior(prior), read_tokens(tokens), rtol=rtol)
-    _emit(value.__dict__, str(value), as_json, out)
+    _emit(vars(value), str(value), as_json, out)
 
 
 @app.command()
+@takes_activation
 def validate(
-    activation: ActivationArg,
+    act: Any,
     prior: PriorOpt = DEFAULT_PRIOR,
     tokens: TokensOpt = "5",
     heads: HeadsOpt = 3,
-    scope: ScopeOpt = None,
-    offset: OffsetOpt = None,
-    power: PowerOpt = None,
-    normalizer: NormalizerOpt = None,
-    bias: BiasOpt = None,
-    gain: GainOpt = None,
-    param: ParamOpt = None,
     seed: SeedOpt = 0,
     as_json: JsonOpt = False,
     out: OutOpt = None,
 ) -> None:
     """Compare the derived risk and gradient with Monte Carlo; exit status 1 if they disagree."""
-    from headflow.inputs import read_activation, read_prior, read_tokens
+    from headflow.inputs import read_prior, read_tokens
     from headflow.validation import validate as run
 
     law, length = read_prior(prior), read_tokens(tokens)
-    act = read_activation(
-        activation,
-        param,
-        scope=scope,
-        offset=offset,
-        power=power,
-        normalizer=normalizer,
-        bias=bias,
-        gain=gain,
-    )
-    result = run(act, law, tokens=length, heads=heads, seed=seed)
-    rows = [vars(row) for row in result.rows]
+    result = run(_given(act), law, tokens=length, heads=heads, seed=seed)
     payload = {
         "passed": result.passed,
         "bound": result.bound,
         "alpha": result.alpha,
         "notes": list(result.notes),
-        "rows": rows,
+        "rows": [vars(row) for row in result.rows],
     }
     _emit(payload, result.table(), as_json, out)
     if not result.passed:
@@ -279,12 +206,22 @@ def main() -> None:
         code = app(standalone_mode=False)
     except (InputError, DefinitionError) as problem:
         _refuse(str(problem))
+    except OSError as problem:
+        _refuse(f"{problem.filename}: {problem.strerror}")
     except Exception as problem:
         # The parser of the command line says what is wrong with an option; anything else is ours.
         if not hasattr(problem, "format_message"):
             raise
         _refuse(problem.format_message())
     raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def _given(act: Any) -> Any:
+    if act is None:
+        from numerics.errors import InputError
+
+        raise InputError("Missing argument 'activation': a catalogue name or a score in x")
+    return act
 
 
 def _refuse(message: str) -> None:
@@ -299,11 +236,11 @@ def _fail(message: str) -> None:
 
 def _emit(result: Any, text: str, as_json: bool, out: Path | None) -> None:
     printed = json.dumps(result, indent=2, default=str) if as_json else text
-    print(printed)
     if out is not None:
         from headflow.store import write_whole
 
         write_whole(out, printed + "\n")
+    print(printed)
 
 
 def _table(rows: list[dict[str, str]]) -> str:

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from numerics.checks import order_parameters
 from numerics.errors import InputError
 from numerics.priors import FiniteSupport, GaussianPrior, Prior, flipped_spikes
 from theory.activation import Activation
@@ -63,6 +64,19 @@ def read_matrix(what: str, text: str) -> Any:
         raise InputError(
             f"{what}: expected JSON such as [[1, 0.2], [0.2, 2]], got {text!r}"
         ) from None
+
+
+def read_point(prior: Prior, at: str | None, m: str | None, R: str | None) -> tuple[Any, Any]:
+    """The point (m, R): given as two matrices, or "atoms" for one head at each atom."""
+    if at is not None:
+        if at != "atoms" or m is not None or R is not None:
+            raise InputError("risk: give --at atoms, or --m and --R")
+        if not isinstance(prior, FiniteSupport):
+            raise InputError("risk: --at atoms needs a prior with finitely many atoms")
+        return prior.support, prior.support @ prior.support.T
+    if m is None or R is None:
+        raise InputError("risk: give both --m and --R, or --at atoms")
+    return order_parameters(read_matrix("m", m), read_matrix("R", R), prior.spikes)
 
 
 def read_tokens(text: str) -> Any:

@@ -7,7 +7,6 @@ from functools import cached_property
 
 import sympy as sp
 
-from theory import order_parameters as op
 from theory import rendering
 from theory.activation import Activation
 from theory.catalogue import activation as by_name
@@ -55,11 +54,6 @@ class Derived:
         return (*self.derivation.steps, *self.closed_forms, *self.gradient)
 
     @cached_property
-    def chain_rule(self) -> op.ChainRule:
-        """From derivatives in means and covariances to those in m, R and the biases."""
-        return op.chain_rule(self.activation)
-
-    @cached_property
     def checks(self) -> tuple[tuple[Step, Check], ...]:
         """Both sides of every step as numbers, at asymmetric points."""
         return tuple((step, check(step, self.activation)) for step in self.steps)
@@ -70,11 +64,12 @@ class Derived:
 
     def markdown(self) -> str:
         """The derivation as Markdown with LaTeX formulas: every rule with its reason."""
-        return rendering.equations(self)
+        parts = self.derivation, self.closed_forms, self.gradient
+        return rendering.equations(self.activation, *parts)
 
     def checks_markdown(self) -> str:
         """The numeric check of every step as a Markdown table."""
-        return rendering.checks(self)
+        return rendering.checks(self.activation, self.checks)
 
     def numpy_source(self) -> str:
         """Source text of the NumPy module that evaluates risk and gradient."""

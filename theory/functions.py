@@ -16,10 +16,15 @@ class _Real(sp.Function):
 
     nargs = 1
     is_extended_real = True
+    latex_name = ""
 
     @staticmethod
     def _mpmath(z):  # pragma: no cover - every member overrides it
         raise TypeError("a special function needs a numeric definition")
+
+    def _latex(self, printer, exp=None):
+        power = f"^{{{exp}}}" if exp else ""
+        return rf"{self.latex_name}{power}\left({printer._print(self.args[0])}\right)"
 
     def _eval_evalf(self, prec):
         argument = self.args[0].evalf(prec)
@@ -33,6 +38,7 @@ class Sigmoid(_Real):
     """The logistic function 1 / (1 + exp(-x))."""
 
     is_positive = True
+    latex_name = r"\operatorname{S}"
 
     @staticmethod
     def _mpmath(z):
@@ -42,15 +48,12 @@ class Sigmoid(_Real):
         z = self.args[0]
         return Sigmoid(z) * Sigmoid(-z)
 
-    def _latex(self, printer, exp=None):
-        power = f"^{{{exp}}}" if exp else ""
-        return rf"\operatorname{{S}}{power}\left({printer._print(self.args[0])}\right)"
-
 
 class Softplus(_Real):
     """log(1 + exp(x)), the primitive of the logistic function."""
 
     is_positive = True
+    latex_name = r"\operatorname{softplus}"
 
     @staticmethod
     def _mpmath(z):
@@ -59,15 +62,12 @@ class Softplus(_Real):
     def fdiff(self, argindex=1):
         return Sigmoid(self.args[0])
 
-    def _latex(self, printer, exp=None):
-        power = f"^{{{exp}}}" if exp else ""
-        return rf"\operatorname{{softplus}}{power}\left({printer._print(self.args[0])}\right)"
-
 
 class NormalCdf(_Real):
     """The standard normal distribution function Phi."""
 
     is_positive = True
+    latex_name = r"\Phi"
 
     @staticmethod
     def _mpmath(z):
@@ -76,10 +76,6 @@ class NormalCdf(_Real):
     def fdiff(self, argindex=1):
         z = self.args[0]
         return sp.exp(-(z**2) / 2) / sp.sqrt(2 * sp.pi)
-
-    def _latex(self, printer, exp=None):
-        power = f"^{{{exp}}}" if exp else ""
-        return rf"\Phi{power}\left({printer._print(self.args[0])}\right)"
 
 
 class Step(_Real):

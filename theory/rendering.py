@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
 from theory import order_parameters as op
 from theory import symbols as sym
 from theory.activation import Activation
-from theory.derivation import Step
+from theory.checking import Check
+from theory.derivation import Derivation, Step
 from theory.expectation import Average, LengthPower, Mean
 from theory.index_notation import latex as tensor_latex
 from theory.rules.collection import collected
-
-if TYPE_CHECKING:
-    from theory.derived import Derived
 
 
 class _Printer(LatexPrinter):
@@ -54,42 +50,46 @@ def latex(expression: sp.Expr) -> str:
     return _Printer({"ln_notation": True}).doprint(expression)
 
 
-def equations(derived: Derived) -> str:
+def equations(
+    activation: Activation,
+    risk: Derivation,
+    closed_forms: tuple[Step, ...],
+    gradient: tuple[Step, ...],
+) -> str:
     """The whole derivation of one activation, as Markdown with display formulas."""
-    activation = derived.activation
     parts = [
         f"# {activation.name}",
         "Derived by `headflow derive`; do not edit. Every step below is checked by numbers in "
         "`checks.md`, and `kernels.py` evaluates the last one.",
         _definition(activation),
         "## Population risk",
-        *(_step(number, step) for number, step in enumerate(derived.derivation.steps)),
+        *(_step(number, step) for number, step in enumerate(risk.steps)),
     ]
-    if derived.closed_forms:
+    if closed_forms:
         parts += [
             "## Closed forms",
             "Averages over $x_1 \\sim N(\\mu, r)$ and $x_2 \\sim N(\\nu, q)$ with covariance $c$.",
-            *(_pair_of_sides(step) for step in derived.closed_forms),
+            *(_pair_of_sides(step) for step in closed_forms),
         ]
-    if derived.gradient:
+    if gradient:
         parts += [
             "## First derivatives",
             "Bonnet's and Price's theorems give the derivative of each kind of term in the mean "
             "$\\mu_h$ and the covariance $C_{hk}$ of the logits of the relevant token ($\\star$) "
             "and of a noise token ($0$).",
-            *(_derivative(step) for step in derived.gradient),
+            *(_derivative(step) for step in gradient),
         ]
-    parts += ["## Order parameters", _order_parameters(derived)]
+    parts += ["## Order parameters", _order_parameters(activation)]
     return "\n\n".join(parts) + "\n"
 
 
-def checks(derived: Derived) -> str:
+def checks(activation: Activation, checked: tuple[tuple[Step, Check], ...]) -> str:
     """The numeric check of every step, as a Markdown table."""
     rows = [
         "| step | left | right | tolerance | holds |",
         "|---|---|---|---|---|",
     ]
-    for number, (step, result) in enumerate(derived.checks):
+    for number, (step, result) in enumerate(checked):
         what = f"{number}. {step.rule}{_of(step)}"
         # The difference itself is rounding, and differs between machines.
         rows.append(
@@ -97,7 +97,7 @@ def checks(derived: Derived) -> str:
             f"| {'yes' if result.passed else 'NO'} |"
         )
     head = (
-        f"# Checks of {derived.activation.name}\n\n"
+        f"# Checks of {activation.name}\n\n"
         "Both sides of every step as numbers. Equalities: on a toy law of the logits with all "
         "tokens written out (L = 3, H = 2, unequal odds). Derivatives and closed forms: on "
         "Gaussian logits at an asymmetric point, derivatives against central differences."
@@ -165,8 +165,8 @@ def _derivative(step: Step) -> str:
     return f"**{step.rule}**\n\n$$\\partial E / \\partial {variable} \\ni {latex(step.after)}$$"
 
 
-def _order_parameters(derived: Derived) -> str:
-    rule = derived.chain_rule
+def _order_parameters(activation: Activation) -> str:
+    rule = op.chain_rule(activation)
     ij, i = (op.i, op.j), (op.i,)
 
     def tensor(expression, free):
