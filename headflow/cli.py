@@ -118,10 +118,10 @@ def risk(
     from headflow.inputs import read_matrix, read_point, read_prior, read_tokens
     from headflow.risk import PopulationRisk
 
-    law = read_prior(prior)
+    act, law = _given(act), read_prior(prior)
     alignments, gram = read_point(law, at, m, overlaps)
     free = None if beta is None else read_matrix("beta", beta)
-    function = PopulationRisk(_given(act), law, read_tokens(tokens), rtol=rtol)
+    function = PopulationRisk(act, law, read_tokens(tokens), rtol=rtol)
     if not gradient:
         value = function(alignments, gram, beta=free)
         _emit(vars(value), str(value), as_json, out)

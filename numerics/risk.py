@@ -33,9 +33,12 @@ LIKELY = 0.3
 # Digits (in nats) beyond which nothing is left but rounding.
 MOST_DIGITS = 40.0
 # Rounding of the sums behind a quadrature: no error is stated below it, and no tolerance is
-# tighter than a few times that, since a risk of 0 has no relative accuracy.
+# tighter than a few times that.
 FLOOR = 1e-12
 TIGHTEST = 3e-12
+# Below this size a result is a small difference of terms of order 1: its accuracy is asked
+# relative to this, since a risk of 0 has no relative accuracy.
+SMALL = 1e-3
 # A tensor grid above this many nodes gives way to Sobol points.
 MOST_GRID_NODES = 1_000_000
 # Rounding of a closed form that is a sum of terms of order 1.
@@ -67,8 +70,8 @@ class PopulationRisk:
 
     kernels: the generated module of the activation. prior: law of theta, F spikes. tokens: L,
     or {L: probability}. rtol: wanted accuracy, relative to the value or, for a gradient, to the
-    largest of the value and all entries; nothing is computed beyond an absolute 3e-12. seed: for
-    Sobol points, used only where quadrature cannot go.
+    largest of the value and all entries, or to 1e-3 where that is more; nothing is computed
+    beyond an absolute 3e-12. seed: for Sobol points, used only where quadrature cannot go.
     Raises InputError for bad input; warns AccuracyWarning when a tolerance is not met.
     """
 
@@ -184,10 +187,10 @@ class PopulationRisk:
             change = float(np.max(np.abs(after - before)))
             scale = max(1.0, size)  # of the terms whose sum is the result
             error = SAFETY * change + (float(np.exp(-digits)) + FLOOR) * scale
-            if error <= max(self.rtol * size, TIGHTEST * scale):
+            if error <= max(self._tolerance(after), TIGHTEST * scale):
                 break
             if digits >= MOST_DIGITS:
-                self._warn(error, size)
+                self._warn(error, self._tolerance(after))
                 break
             before = after
         return after, error, "quadrature", evaluations
@@ -203,10 +206,10 @@ class PopulationRisk:
             lambda z: evaluate(z)[0],
             dimension,
             seed=self.seed,
-            tolerance=lambda mean: self.rtol * float(np.max(np.abs(mean))),
+            tolerance=self._tolerance,
         )
         if not met:
-            self._warn(float(np.max(error)), float(np.max(np.abs(mean))))
+            self._warn(float(np.max(error)), self._tolerance(mean))
         return mean, float(np.max(error)), "sobol", used
 
     def _flatten(self, respond, m, gamma, gradient) -> tuple[np.ndarray, int]:
@@ -252,9 +255,12 @@ class PopulationRisk:
             raise InputError("gain: this activation has a fixed gain; choose gain='free'")
         return float(self.kernels.gain(heads))
 
-    def _warn(self, error: float, size: float) -> None:
+    def _tolerance(self, flat: np.ndarray) -> float:
+        return self.rtol * max(SMALL, float(np.max(np.abs(flat))))
+
+    def _warn(self, error: float, tolerance: float) -> None:
         warnings.warn(
-            f"population risk: error {error:.2g} is above the requested {self.rtol * size:.2g}",
+            f"population risk: error {error:.2g} is above the requested {tolerance:.2g}",
             AccuracyWarning,
             stacklevel=5,
         )
