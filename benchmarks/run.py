@@ -169,17 +169,33 @@ def against_monte_carlo(ours: Side, target: float) -> list[Row]:
 def against_lift(ours: Side, target: float) -> list[Row]:
     from benchmarks import jax_lift
 
-    for nodes in jax_lift.LADDER:
-        theirs = jax_lift.prepare(ours.problem, nodes)
-        error = ours.error_of(flatten(*theirs()))
-        if error <= ours.rtol:
-            break
-    our_time, their_time = map(statistics.median, interleaved(ours.call, theirs))
-    what = f"{ours.name}, H = {len(ours.problem.m)}, L = {ours.problem.tokens}: lift by hand in JAX"
-    left = f"{seconds(our_time)} (true error {ours.error:.1e})"
-    right = f"{seconds(their_time)} (true error {error:.1e})"
-    ratio = their_time / our_time
-    return [Row(what, ratio, "at least", target, "x", ours=left, theirs=right)]
+    sides = ((nodes, jax_lift.prepare(ours.problem, nodes)) for nodes in jax_lift.LADDER)
+    errors = [(nodes, call, ours.error_of(flatten(*call()))) for nodes, call in sides]
+    # Tuned: the cheapest grid that happens to reach the accuracy on this very problem. Safe: the
+    # grid that someone takes who does not know the answer; it reaches far more.
+    tuned = next(side for side in errors if side[2] <= ours.rtol)
+    rows = []
+    for label, (_, call, error), kind in (
+        ("grid tuned to this problem", tuned, "at least"),
+        ("safe grid", errors[-1], ""),
+    ):
+        our_time, their_time = map(statistics.median, interleaved(ours.call, call))
+        what = f"{ours.name}, H = {len(ours.problem.m)}, L = {ours.problem.tokens}"
+        left = f"{seconds(our_time)} (true error {ours.error:.1e})"
+        right = f"{seconds(their_time)} (true error {error:.1e})"
+        ratio = their_time / our_time
+        rows.append(
+            Row(
+                f"{what}: lift by hand in JAX, {label}",
+                ratio,
+                kind,
+                target,
+                "x",
+                ours=left,
+                theirs=right,
+            )
+        )
+    return rows
 
 
 def against_length(short: Side, problem: Any, target: float) -> Row:

@@ -23,6 +23,23 @@ class _Printer(LatexPrinter):
         indices = " ".join(self._print(index) for index in expression.indices)
         return rf"{base}_{{{indices}}}"
 
+    def _print_Mul(self, expression):
+        # SymPy looks for a denominator by simplifying every exponent, which takes seconds;
+        # products without negative powers have none but a number's.
+        if any(factor.is_Pow and factor.exp.is_negative for factor in expression.args):
+            return super()._print_Mul(expression)
+        number, rest = expression.as_coeff_Mul()
+        factors = rest.as_ordered_factors()
+        texts = [self._factor(factor, factor is factors[-1]) for factor in factors]
+        sign = "- " if number < 0 else ""
+        size = [] if abs(number) == 1 else [self._print(abs(number))]
+        return sign + " ".join([*size, *texts])
+
+    def _factor(self, factor, last):
+        if self._needs_mul_brackets(factor, last=last):
+            return rf"\left({self._print(factor)}\right)"
+        return self._print(factor)
+
     def _needs_mul_brackets(self, expr, first=False, last=False):
         # Averages and exponentials close themselves, whatever sums stand inside.
         if isinstance(expr, (Average, LengthPower, sp.exp)):
