@@ -14,7 +14,7 @@ from numerics.logits import LogitLaw, Response
 from numerics.resolution import Resolution
 
 # Numbers held at once for the pairs, 8 bytes each, of which a few copies live together.
-BLOCK = 8_000_000
+BLOCK = 4_000_000
 # Digits added so that the error of the sums is what the resolution says. Single heads cost
 # little and hold the sharpest factors; pairs multiply two oscillating errors.
 SINGLE_SHARE, SINGLE_EXTRA = 1.2, 4.0
@@ -111,14 +111,14 @@ def _pairs(kernels, law, length, gamma, resolution, tables, total):
     """Add the terms of all pairs, as many at once as memory allows."""
     pairs = np.stack(np.triu_indices(law.heads, 1))  # (2, P)
     lifts = max(table.nodes.s.size for table in tables)
-    squares = 6 * lifts * lifts * (law.odds.size + 1)
     z, _, _, _ = _common_part(law, resolution, pairs)
-    rows = 12 * lifts * (law.odds.size + 1)
-    at_once = max(1, BLOCK // max(squares, rows * z.size))
+    # Numbers for one pair: a dozen arrays over both lifts; factors of both heads at each node.
+    plane, row = 12 * lifts * lifts, 24 * lifts * (law.odds.size + 1)
+    at_once = max(1, BLOCK // max(plane, row * z.size))
     for start in range(0, pairs.shape[1], at_once):
         group = pairs[:, start : start + at_once]
         common = _common_part(law, resolution, group)
-        nodes = max(1, BLOCK // (rows * group.shape[1]))
+        nodes = max(1, BLOCK // (row * group.shape[1]))
         _group(kernels, law, length, gamma, tables, group, common, nodes, total)
 
 
@@ -131,34 +131,41 @@ def _group(kernels, law, length, gamma, tables, pairs, common, nodes, total):
         s, areas, (left, right) = _pair_averages(tables, pairs, centres[..., part], widths)
         return s, areas, left * weights[part], right  # (P, n, A + 1, S, d, Z) each, n = 0, 1
 
-    kept = averages(parts[0])
+    kept = averages(parts[0]) if len(parts) == 1 else None
     relevant, noise = 0.0, 0.0
     for part in parts:
-        s, areas, left, right = kept if len(parts) == 1 else averages(part)
-        # means[p, n, a, s, v] = E_a[X_n(s, x_h) X_n(v, x_k)] for survival and score
-        means = left[..., 0, :] @ np.swapaxes(right[..., 0, :], -1, -2)
-        relevant = relevant + np.einsum("a,pnasv->npsv", law.odds, means[:, :, :-1])
-        noise = noise + np.swapaxes(means[:, :, -1], 0, 1)
-    unused = np.zeros((1, *noise.shape[1:]))
-    relevant, noise = np.concatenate([relevant, unused]), np.concatenate([noise, unused])
+        s, areas, left, right = kept or averages(part)
+        # E_a[X_n(s, x_h) X_n(v, x_k)] for survival and score, the components added by odds
+        first, second = left[..., 0, :], right[..., 0, :]
+        odds = law.odds[:, None, None]
+        relevant = relevant + _product(first[:, :, :-1] * odds, second[:, :, :-1])
+        noise = noise + _product(first[:, :, -1:], second[:, :, -1:])
     powers = length.powers(noise[0])
     s, v = s[0][:, :, None], s[1][:, None, :]
     area = areas[0][:, :, None] * areas[1][:, None, :]
+    relevant, noise = (np.concatenate([one, np.zeros_like(one[:1])]) for one in (relevant, noise))
     total.pair += float(np.sum(area * kernels.pair_moments(s, v, relevant, noise, powers)))
     variation = area * kernels.pair_variation(s, v, relevant, noise, powers, gamma)[:, :2]
-    by_law = np.empty((pairs.shape[1], 2, law.odds.size + 1, *variation.shape[-2:]))
-    by_law[:, :, :-1] = np.moveaxis(variation[0], 0, 1)[:, :, None]
-    by_law[:, :, -1] = np.moveaxis(variation[1], 0, 1)
+    by_relevant, by_noise = np.moveaxis(variation, 1, 2)[:, :, :, None]  # (P, n, 1, S, V) each
     derivative = 0.0
     for part in parts:
-        *_, left, right = kept if len(parts) == 1 else averages(part)
+        *_, left, right = kept or averages(part)
         # One product with the variation serves all derivatives of the other head.
-        carried = by_law @ right.reshape(*right.shape[:4], -1)
-        carried = carried.reshape(*left.shape)
+        flat = right.reshape(*right.shape[:4], -1)
+        carried = np.concatenate(
+            [by_relevant @ flat[:, :, :-1], by_noise @ flat[:, :, -1:]], axis=2
+        ).reshape(left.shape)
         derivative = derivative + np.einsum("pnasiz,pnasjz->paij", left, carried)
         total.evaluations += left.size + right.size
     for pair, rows in zip(pairs.T, derivative, strict=True):
         total.add_pair(tuple(pair), rows)
+
+
+def _product(left, right):
+    """sum over components a and nodes z of left(s) right(v): (P, n, a, S, Z) to (n, P, S, V)."""
+    left, right = (np.moveaxis(one, 2, 3) for one in (left, right))
+    left, right = (one.reshape(*one.shape[:3], -1) for one in (left, right))
+    return np.moveaxis(left @ np.swapaxes(right, -1, -2), 1, 0)
 
 
 def _pair_averages(tables, pairs, centres, widths):
