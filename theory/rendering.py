@@ -26,7 +26,9 @@ class _Printer(LatexPrinter):
     def _print_Mul(self, expression):
         # SymPy looks for a denominator by simplifying every exponent, which takes seconds;
         # products without negative powers have none but a number's.
-        if any(factor.is_Pow and factor.exp.is_negative for factor in expression.args):
+        if not expression.is_Mul or any(
+            factor.is_Pow and factor.exp.is_negative for factor in expression.args
+        ):
             return super()._print_Mul(expression)
         number, rest = expression.as_coeff_Mul()
         factors = rest.as_ordered_factors()
