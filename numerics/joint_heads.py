@@ -88,7 +88,7 @@ def respond(
     """Moments and first variation from given nodes of each component and the noise token."""
     tokens = [Reduced.of(kernels, one) for one in nodes]
     ends = min(float(t.logs.min()) for t in tokens), max(float(t.logs.max()) for t in tokens)
-    table = LiftTable.over(kernels, ends, resolution)
+    table = LiftTable.over(kernels, ends, resolution.sharper())
     s = table.s
     places = [table.locate(t.logs) for t in tokens]
     average = np.stack(

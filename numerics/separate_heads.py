@@ -15,9 +15,8 @@ from numerics.resolution import Resolution
 
 # Numbers held at once for the pairs, 8 bytes each, of which a few copies live together.
 BLOCK = 4_000_000
-# Digits added so that the error of the sums is what the resolution says. Single heads cost
-# little and hold the sharpest factors; pairs multiply two oscillating errors.
-SINGLE_SHARE, SINGLE_EXTRA = 1.2, 4.0
+# Digits added for pairs, which multiply two oscillating errors, so that the error of their sums
+# is what the resolution says.
 PAIR_EXTRA = 2.5
 
 
@@ -30,7 +29,7 @@ def respond(
 ) -> Response:
     """Moments and first variation at one resolution; cost grows like H^2 and not with L."""
     total = Response.zero(law)
-    finer = Resolution(SINGLE_SHARE * resolution.digits + SINGLE_EXTRA)
+    finer = resolution.sharper()
     smoothing = _smoothing(law, length.longest)
     heads = [
         _single(kernels, law, length, gamma, finer, h, float(width), total)
