@@ -9,7 +9,7 @@ where an activation varies faster.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log, pi, sqrt
 
 STRIP = pi / 2
@@ -17,9 +17,10 @@ STRIP = pi / 2
 
 @dataclass(frozen=True)
 class Resolution:
-    """Target accuracy exp(-digits) of one evaluation, ``digits`` in nats."""
+    """Target accuracy exp(-digits) of one evaluation, ``digits`` in nats, for up to ``tokens``."""
 
     digits: float
+    tokens: int = 1
 
     def sharper(self) -> Resolution:
         """For sums over one lift, which cost little and hold the sharpest factors.
@@ -27,12 +28,20 @@ class Resolution:
         Powers of t up to t^4 exp(-t) have a spectrum above that of STRIP by a few powers of the
         frequency; with these digits their error is what this resolution says.
         """
-        return Resolution(1.2 * self.digits + 4.0)
+        return self.raised(0.2 * self.digits + 4.0)
+
+    def raised(self, digits: float) -> Resolution:
+        """The same with this many digits more."""
+        return replace(self, digits=self.digits + digits)
 
     @property
     def window(self) -> float:
-        """Half-width, in standard deviations, beyond which a Gaussian is below the target."""
-        return sqrt(2 * self.digits) + 0.5
+        """Half-width, in standard deviations, beyond which a Gaussian is below the target.
+
+        The largest of many tokens lies far out; half of ln(tokens) covers it, since weights are
+        normalized and attention saturates there.
+        """
+        return sqrt(2 * self.digits + log(self.tokens)) + 0.5
 
     def normal_step(self, slope: float, smoothing: float = 0.0) -> float:
         """Step in z for E[X(y + slope z)], X already averaged over a Gaussian of ``smoothing``.

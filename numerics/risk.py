@@ -155,12 +155,12 @@ class PopulationRisk:
             )
 
         if self.kernels.SCOPE == "heads":
-            finest = Resolution(-np.log(self.rtol) / COARSER**2)
+            finest = Resolution(-np.log(self.rtol) / COARSER**2, self.length.longest)
             if joint_heads.grid_size(law, finest) > MOST_GRID_NODES:
                 return self._by_sobol(lambda z: flatten(self._joint_at(law, z)), law.heads)
 
             def respond(digits):
-                grid = Resolution(digits)
+                grid = Resolution(digits, self.length.longest)
                 nodes = joint_heads.grid_nodes(law, grid)
                 return lambda gamma: joint_heads.respond(
                     self.kernels, law, self.length, gamma, grid, nodes
@@ -170,7 +170,7 @@ class PopulationRisk:
 
             def respond(digits):
                 return lambda gamma: separate_heads.respond(
-                    self.kernels, law, self.length, gamma, Resolution(digits)
+                    self.kernels, law, self.length, gamma, Resolution(digits, self.length.longest)
                 )
 
         return self._by_quadrature(lambda digits: flatten(respond(digits)))

@@ -36,7 +36,7 @@ def respond(
         for h, width in enumerate(smoothing)
     ]
     if law.heads > 1:
-        sharper = Resolution(resolution.digits + PAIR_EXTRA)
+        sharper = resolution.raised(PAIR_EXTRA)
         tables = [
             _pair_factors(kernels, law, sharper, h, float(smoothing[h]), ends)
             for h, ends in enumerate(heads)
