@@ -1,5 +1,5 @@
 # notation: s, v logarithms of the lift variables; m, R, B as in problems; mu, rho of two logits.
-"""The lifted integral of softmax (theory.md section 4) written by hand in JAX.
+"""The lifted integral of softmax (docs/model.md section 4) written by hand in JAX.
 
 A competent implementation for one problem: uniform grids in s and in standardized Gaussians,
 all pairs and atoms in one broadcast, two-head sums as matrix products, one exponential a node,

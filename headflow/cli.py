@@ -60,19 +60,23 @@ def activations(as_json: JsonOpt = False, out: OutOpt = None) -> None:
 @takes_activation
 def derive(
     act: Any,
-    everything: Annotated[bool, typer.Option("--all", help="The whole catalogue.")] = False,
-    folder: Annotated[Path, typer.Option(help="Where to write.")] = Path("derivations"),
+    everything: Annotated[bool, typer.Option("--all", help="Rebuild the catalogue.")] = False,
+    folder: Annotated[Path, typer.Option(help="Where to write.")] = Path("derived"),
     as_json: JsonOpt = False,
     out: OutOpt = None,
 ) -> None:
     """Derive the risk of an activation; print its equation, write equations, kernels, checks."""
     from headflow.derivations import write, write_bayes_risk
+    from headflow.store import DERIVATIONS, require_writable
     from numerics.errors import InputError
     from theory.catalogue import CATALOGUE
     from theory.derived import Derived
 
     if everything == (act is not None):
         raise InputError("derive: give one activation, or --all for the whole catalogue")
+    if everything:
+        folder = DERIVATIONS
+    require_writable(folder)
     if everything:
         for member in _progress(list(CATALOGUE.values()), "deriving"):
             write(Derived(member), folder)
@@ -188,7 +192,9 @@ def report(
     """Derive, evaluate and validate the four softmaxes; write index.html and data.nc."""
     from headflow.inputs import read_prior, read_tokens
     from headflow.report import write_report
+    from headflow.store import require_writable
 
+    require_writable(out)
     law, length = read_prior(prior), read_tokens(tokens)
     summary = write_report(law, prior, length, heads, seed=seed, folder=out, progress=_progress)
     _emit(summary, f"written: {out}/index.html, {out}/data.nc", as_json, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headflow.store import slug, write_whole
+from headflow.store import folder_name, write_whole
 from theory import bayes_codegen, bayes_rendering
 from theory.derived import Derived
 
@@ -38,7 +38,7 @@ def write_bayes_risk(root: Path) -> Path:
 
 def write(derived: Derived, root: Path) -> Path:
     """Write root/<activation>/; nothing is written if the derivation fails."""
-    folder = root / slug(derived.activation.name)
+    folder = root / folder_name(derived.activation)
     for name, text in documents(derived).items():
         write_whole(folder / name, text)
     return folder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -85,11 +86,14 @@ def read_tokens(text: str) -> Any:
         if ":" not in text:
             return int(text)
         pairs = (entry.split(":") for entry in text.split(","))
-        return {int(length): float(odds) for length, odds in pairs}
+        law = [(int(length), float(odds)) for length, odds in pairs]
     except ValueError:
         raise InputError(
             f"tokens: expected an integer >= 1 or pairs such as 2:0.5,5:0.5, got {text!r}"
         ) from None
+    if len({length for length, _ in law}) < len(law):
+        raise InputError(f"tokens: a length appears twice in {text!r}; give its whole probability")
+    return dict(law)
 
 
 def read_activation(text: str, parameters: list[str] | None = None, **changes: Any) -> Activation:
@@ -107,6 +111,8 @@ def read_activation(text: str, parameters: list[str] | None = None, **changes: A
     try:
         return Activation(text, score=text, **given)
     except DefinitionError as problem:
+        if not re.fullmatch(r"[A-Za-z][\w.-]*", text):
+            raise
         raise DefinitionError(f"{problem}; catalogue names: {', '.join(CATALOGUE)}") from None
 
 

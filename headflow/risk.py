@@ -13,7 +13,7 @@ from theory.catalogue import activation as by_name
 
 
 class PopulationRisk(numerics.risk.PopulationRisk):
-    """The population risk E(m, R) of an activation, D -> infinity (theory.md sections 2 to 5).
+    """The population risk E(m, R) of an activation, D -> infinity (docs/model.md sections 2 to 5).
 
     act: an Activation or a catalogue name. prior: law of theta. tokens: L or {L: probability}.
     rtol: wanted relative accuracy. ``risk(m, R)`` gives an Estimate, ``risk.gradient(m, R)`` a

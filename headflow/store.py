@@ -15,6 +15,7 @@ from platformdirs import user_cache_path
 
 import derivations
 import theory
+from numerics.errors import InputError
 from numerics.modules import module_from_file
 from theory.activation import Activation
 from theory.catalogue import CATALOGUE
@@ -26,6 +27,23 @@ DERIVATIONS = Path(derivations.__file__).parent
 def slug(name: str) -> str:
     """The name of an activation as a folder that Python can import."""
     return "".join(c if c.isalnum() else "_" for c in name.lower())
+
+
+def folder_name(activation: Activation) -> str:
+    """The slug, and for what is not in the catalogue a key that no other definition has."""
+    if CATALOGUE.get(activation.name) == activation:
+        return slug(activation.name)
+    definition = json.dumps(activation.definition(), sort_keys=True)
+    return f"{slug(activation.name)[:40]}_{hashlib.sha256(definition.encode()).hexdigest()[:6]}"
+
+
+def require_writable(path: Path) -> None:
+    """InputError, before any work, unless a file or folder can be made at ``path``."""
+    ancestor = path
+    while not ancestor.exists() and ancestor != ancestor.parent:
+        ancestor = ancestor.parent
+    if not ancestor.is_dir() or not os.access(ancestor, os.W_OK):
+        raise InputError(f"out: cannot write to {path}, since {ancestor} is no writable folder")
 
 
 def kernels_for(activation: Activation) -> ModuleType:

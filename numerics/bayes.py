@@ -37,7 +37,7 @@ def bayes_risk(prior: Prior, tokens: Any, rtol: float = 1e-8, seed: int = 0) -> 
     prior: law of theta. tokens: L, or {L: probability}. rtol: wanted relative accuracy. seed:
     for Sobol points, used only where a grid cannot go. The error is absolute; where it exceeds
     rtol times the value, AccuracyWarning is given and the error still holds. Raises InputError
-    for bad input. Source: theory.md section 6.
+    for bad input. Source: docs/model.md section 6.
 
     >>> from numerics.priors import flipped_spikes
     >>> round(bayes_risk(flipped_spikes([2.0, 1.5]), tokens=5).value, 4)

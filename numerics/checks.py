@@ -11,6 +11,10 @@ from numerics.errors import InputError
 # Rounding in R - m m^T is of the size of its entries; a tenth of the digits is left for users
 # who typed R with few of them.
 PSD_TOLERANCE = 1e-8
+# Squares of entries, and sums of them, must stay finite.
+LARGEST = 1e50
+# Counts above this are not exact in float64 with room for products.
+MOST = 10**12
 
 
 def real_array(name: str, given: Any, ndim: int) -> np.ndarray:
@@ -37,6 +41,8 @@ def order_parameters(m: Any, R: Any, spikes: int) -> tuple[np.ndarray, np.ndarra
         raise InputError(f"m: expected {spikes} columns, one a spike of the prior, got {m.shape}")
     if R.shape != (m.shape[0], m.shape[0]):
         raise InputError(f"R: expected shape {(m.shape[0],) * 2} to fit m {m.shape}, got {R.shape}")
+    if max(np.max(np.abs(m)), np.max(np.abs(R))) > LARGEST:
+        raise InputError(f"m, R: entries must be below {LARGEST:g} in absolute value")
     scale = max(1e-300, float(np.max(np.abs(R))))
     asymmetry = float(np.max(np.abs(R - R.T)))
     if asymmetry > PSD_TOLERANCE * scale:
@@ -53,8 +59,8 @@ def order_parameters(m: Any, R: Any, spikes: int) -> tuple[np.ndarray, np.ndarra
 
 def positive(name: str, given: Any) -> float:
     """``given`` as a finite number above 0."""
-    number = real_array(name, given, 0)
-    if number <= 0:
+    number = np.asarray(given)
+    if number.ndim or number.dtype.kind not in "iuf" or not 0 < number < np.inf:
         raise InputError(f"{name}: expected a number > 0, got {given!r}")
     return float(number)
 
@@ -66,4 +72,6 @@ def count(name: str, given: Any, *, least: int = 1) -> int:
     )
     if isinstance(given, bool) or not whole or given < least:
         raise InputError(f"{name}: expected an integer >= {least}, got {given!r}")
+    if given > MOST:
+        raise InputError(f"{name}: expected at most {MOST:.0e}, got {given:.3g}")
     return int(given)

@@ -10,15 +10,26 @@ from numerics.errors import InputError
 from numerics.lengths import SequenceLength
 from numerics.logits import LogitLaw, Response
 
+# Closed forms divide by variances and by 1 - correlation^2; values are continuous there.
+SMALLEST = 1e-30
+NEAR = 1e-15
 
-def respond(kernels: ModuleType, law: LogitLaw, length: SequenceLength, gamma: float) -> Response:
-    """Moments and first variation; InputError where the closed form is singular."""
+
+def respond(
+    kernels: ModuleType, law: LogitLaw, length: SequenceLength, gamma: float, *, gradient: bool
+) -> Response:
+    """Moments and first variation; InputError where a kinked score has no ``gradient``."""
+    if gradient and not kernels.SMOOTH and _singular(law):
+        raise InputError(
+            "R: the risk of this activation has a kink, and no derivative, where a logit has "
+            "variance 0 or two logits are equal; move R away from there"
+        )
     total = Response.zero(law)
     powers = length.powers(np.ones(1))
     nothing = np.zeros(1)
     with np.errstate(divide="ignore", invalid="ignore"):
         for h in range(law.heads):
-            average = kernels.closed_single(law.all_means[:, h], law.all_covariances[:, h, h])
+            average = kernels.closed_single(law.all_means[:, h], _variances(law)[:, h])
             relevant = (average[:, 0, :-1] @ law.odds)[:, None]
             noise = average[:, 0, -1:]
             linear, square = kernels.single_moments(nothing, relevant, noise, powers)
@@ -33,19 +44,29 @@ def respond(kernels: ModuleType, law: LogitLaw, length: SequenceLength, gamma: f
             total.curvature[:, h, h] += derivative[2]
             for k in range(h + 1, law.heads):
                 _pair(kernels, law, powers, gamma, (h, k), total)
-    if not (np.isfinite(total.pair) and np.all(np.isfinite(total.curvature))):
-        raise InputError(
-            "R: the risk of this activation has a kink, and no derivative, where a logit has "
-            "variance 0 or two logits are equal; move R away from there"
-        )
     return total
+
+
+def _variances(law: LogitLaw) -> np.ndarray:
+    """Variances (A + 1, H); 0 is the limit from above, nearer than rounding can tell."""
+    return np.maximum(np.diagonal(law.all_covariances, axis1=1, axis2=2), SMALLEST)
+
+
+def _singular(law: LogitLaw) -> bool:
+    variances = _variances(law)
+    products = np.sqrt(variances[:, :, None] * variances[:, None, :])
+    correlated = np.abs(law.all_covariances) >= (1 - 1e-12) * products
+    return bool(np.any(variances <= SMALLEST) or np.any(correlated.sum(axis=2) > 1))
 
 
 def _pair(kernels, law, powers, gamma, pair, total):
     h, k = pair
-    mean, covariance = law.all_means, law.all_covariances
+    mean, variances = law.all_means, _variances(law)
+    # A correlation of 1 is the limit from below, nearer than rounding can tell.
+    most = (1 - NEAR) * np.sqrt(variances[:, h] * variances[:, k])
+    covariance = np.clip(law.all_covariances[:, h, k], -most, most)
     average = kernels.closed_pair(
-        mean[:, h], mean[:, k], covariance[:, h, h], covariance[:, k, k], covariance[:, h, k]
+        mean[:, h], mean[:, k], variances[:, h], variances[:, k], covariance
     )
     blank = np.zeros((3, 1))
     relevant, noise = blank.copy(), blank.copy()

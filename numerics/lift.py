@@ -7,7 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from numerics.errors import InputError
 from numerics.resolution import Resolution
+
+# Nodes of one lift; two heads need their square.
+MOST_NODES = 6000
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,11 @@ class LiftNodes:
         grows to the wide one through an analytic map, which keeps the convergence exponential.
         """
         wide = resolution.lift_step(smoothing)
+        if (high - low) / wide > MOST_NODES:
+            raise InputError(
+                f"R: the normalizer spans exp({high - low:.3g}) over the range of the logits, more "
+                f"than its lift resolves; take smaller overlaps or one that varies less"
+            )
         if offset <= 0 or smoothing == 0:
             count = int(np.ceil((high - low) / wide))
             return cls(high - wide * np.arange(count + 1)[::-1], np.full(count + 1, wide))

@@ -13,7 +13,11 @@ from types import ModuleType
 import numpy as np
 from scipy.signal import fftconvolve
 
+from numerics.errors import InputError
 from numerics.resolution import Resolution
+
+# Nats that a table spans at most.
+MOST_RANGE = 1e5
 
 # Points of the local (cubic) interpolation. Its error is INTERPOLATION * spacing^4 for the
 # lifted powers, and the spacing is chosen to keep that below the target.
@@ -47,6 +51,11 @@ class LiftTable:
     ) -> LiftTable:
         """The table for normalizers between the ends ``logs``."""
         low, high = resolution.lift_range(logs, kernels.OFFSET)
+        if high - low > MOST_RANGE:
+            raise InputError(
+                f"R: the normalizer spans exp({high - low:.3g}) over the range of the logits, more "
+                f"than its lift resolves; take smaller overlaps or one that varies less"
+            )
         step = resolution.lift_step(0.0)
         finest = (np.exp(-resolution.digits) / INTERPOLATION) ** (1 / POINTS)
         stride = int(np.ceil(step / finest))

@@ -103,7 +103,7 @@ class FiniteDimensionMeans:
 def reduced_risk(
     model: Model, m: Any, R: Any, *, samples: int = 200_000, seed: Seed = 0
 ) -> ReducedMeans:
-    """The D -> oo risk at m (H, F), R (H, H) from sampled logits (theory.md section 2).
+    """The D -> oo risk at m (H, F), R (H, H) from sampled logits (docs/model.md section 2).
 
     Tokens are exchangeable, so the relevant one is token 0. R may be singular. Raises
     InputError for unphysical m and R.

@@ -53,7 +53,9 @@ def risk_figure(data: xr.Dataset) -> str:
         left.axhline(bayes, color="black", linewidth=1, zorder=1, label="Bayes risk")
         right.plot(data.length, data.bayes_by_length, color="black", linewidth=1, zorder=1)
         left.set(xlabel="scale of the heads (1: the atoms)", ylabel="population risk E")
-        right.set(xlabel="sequence length L, heads at the atoms", xscale="log")
+        right.set(
+            xlabel="sequence length L, heads at the atoms", ylabel="population risk E", xscale="log"
+        )
         right.set_xticks(data.length.values, [str(n) for n in data.length.values])
         right.minorticks_off()
         top = float(max(data.risk_on_ray.max(), 1.0))

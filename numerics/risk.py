@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numerics import all_tokens, closed_heads, joint_heads, separate_heads
-from numerics.checks import order_parameters, positive, real_array
+from numerics.checks import count, order_parameters, positive, real_array
 from numerics.errors import AccuracyWarning, InputError
 from numerics.estimate import Estimate
 from numerics.lengths import SequenceLength
@@ -66,7 +66,7 @@ class Gradient:
 
 
 class PopulationRisk:
-    """The population risk E(m, R) of an activation, D -> infinity (theory.md sections 2 to 5).
+    """The population risk E(m, R) of an activation, D -> infinity (docs/model.md sections 2 to 5).
 
     kernels: the generated module of the activation. prior: law of theta, F spikes. tokens: L,
     or {L: probability}. rtol: wanted accuracy, relative to the value or, for a gradient, to the
@@ -79,10 +79,12 @@ class PopulationRisk:
         self, kernels: ModuleType, prior: Prior, tokens: Any, rtol: float = 1e-8, seed: int = 0
     ):
         self.kernels = kernels
+        if not hasattr(prior, "components"):
+            raise InputError(f"prior: expected FiniteSupport or GaussianPrior, got {prior!r}")
         self.prior = prior
         self.length = SequenceLength.of(tokens)
         self.rtol = positive("rtol", rtol)
-        self.seed = seed
+        self.seed = count("seed", seed, least=0)
 
     def __call__(self, m: Any, R: Any, *, beta: Any = None, gain: float | None = None) -> Estimate:
         """The risk at alignments m (H, F) and overlaps R (H, H), as an Estimate.
@@ -136,7 +138,9 @@ class PopulationRisk:
 
         if self.kernels.CLOSED:
             flat, evaluations = flatten(
-                lambda gamma: closed_heads.respond(self.kernels, law, self.length, gamma)
+                lambda gamma: closed_heads.respond(
+                    self.kernels, law, self.length, gamma, gradient=gradient
+                )
             )
             error = ROUNDING * max(1.0, float(np.max(np.abs(flat))))
             return flat, error, "closed form", evaluations

@@ -7,6 +7,7 @@ from types import ModuleType
 
 import numpy as np
 
+from numerics.errors import InputError
 from numerics.gaussian import WIDE, HeadFactors, normal_nodes
 from numerics.lengths import SequenceLength
 from numerics.lift import LiftNodes
@@ -30,7 +31,8 @@ def respond(
     """Moments and first variation at one resolution; cost grows like H^2 and not with L."""
     total = Response.zero(law)
     finer = resolution.sharper()
-    smoothing = _smoothing(law, length.longest)
+    # What smooths a function of s + ln g is the spread of ln g, not that of the logit.
+    smoothing = kernels.LOG_SLOPE * _smoothing(law, length.longest)
     heads = [
         _single(kernels, law, length, gamma, finer, h, float(width), total)
         for h, width in enumerate(smoothing)
@@ -70,7 +72,13 @@ def _whole_range(kernels, law, resolution, h) -> tuple[float, float]:
     ends = np.concatenate([law.all_means[:, h] - spread, law.all_means[:, h] + spread])
     with np.errstate(divide="ignore"):
         logs = kernels.log_normalizer(np.linspace(ends.min(), ends.max(), 257))
-    return resolution.lift_range((float(logs.min()), float(logs.max())), kernels.OFFSET)
+    low, high = resolution.lift_range((float(logs.min()), float(logs.max())), kernels.OFFSET)
+    if high > kernels.LARGEST_LOG:
+        raise InputError(
+            f"R: the normalizer is as small as exp({logs.min():.3g}) over the range of the logits, "
+            "beyond what its lift resolves; take smaller overlaps or an offset > 0"
+        )
+    return low, high
 
 
 def _single(kernels, law, length, gamma, resolution, h, smoothing, total) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-# notation: theta, mu, R as in theory.md; everything here is written apart from the product.
+# notation: theta, mu, R as in docs/model.md; everything here is written apart from the product.
 """Independent answers: mpmath and direct integrals that share no code with headflow."""
 
 from __future__ import annotations

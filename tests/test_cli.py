@@ -46,7 +46,7 @@ def test_a_new_activation_from_definition_to_validation(tmp_path):
     derived = run("derive", "log(1+exp(x))", *options, cwd=tmp_path)
     assert derived.returncode == 0, derived.stderr
     assert "E = " in derived.stdout and "checked by numbers" in derived.stdout
-    (folder,) = (tmp_path / "derivations").iterdir()
+    (folder,) = (tmp_path / "derived").iterdir()
     assert {f.name for f in folder.iterdir()} == {
         "__init__.py",
         "equations.md",

@@ -20,7 +20,7 @@ GAINS = ("mean", "sum", "free")
 
 @dataclass(frozen=True)
 class Activation:
-    """One member of the family a_l^h = f(x_l^h) / (c + Z)^p of theory.md section 3.
+    """One member of the family a_l^h = f(x_l^h) / (c + Z)^p of docs/model.md section 3.
 
     score, normalizer: text in ``x`` or a SymPy expression in one symbol; the normalizer is
     the score unless given, and must be nonnegative. scope: over what Z sums the normalizer,

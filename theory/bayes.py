@@ -1,5 +1,5 @@
 # notation: theta latent weights, mu, v mean and variance of one of them, Lambda the evidence.
-"""The Bayes risk: no attention gets below it, and one integral gives it (theory.md section 6)."""
+"""The Bayes risk: no attention gets below it, and one integral gives it (docs/model.md, 6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The built-in activations of theory.md section 3."""
+"""The built-in activations of docs/model.md section 3."""
 
 from __future__ import annotations
 

@@ -18,11 +18,12 @@ from theory.index_notation import einsum
 from theory.numpy_printer import function, lines, source
 from theory.risk import derive_risk
 from theory.rules.collection import Term, collected
+from theory.scaling import log_slope, scaled
 
 _HEADER = '''\
 """Kernels of the activation {name}, derived by theory/ and written by its code generator.
 
-Do not edit: `headflow derive {name}` rebuilds this file. Every function broadcasts over its
+Do not edit: `headflow derive --all` rebuilds the catalogue. Every function broadcasts over its
 array arguments; all numbers are float64. Factors of one token, n = 0, 1, 2 (named survival,
 score, square): X_n = t^(n p) f^n exp(-t g), t = e^s. Averages come as ``relevant`` and
 ``noise``, indexed by n; ``powers`` are the derivatives of phi^(L-1) in phi = noise[0].
@@ -35,6 +36,8 @@ DEFINITION = {definition}
 SCOPE = {scope!r}
 OFFSET = {offset}
 POWER = {power}
+LOG_SLOPE = {log_slope}
+LARGEST_LOG = {largest_log}
 SMOOTH = {smooth}
 CLOSED = {closed}
 FREE_BIAS = {free_bias}
@@ -54,6 +57,7 @@ def numpy_source(activation: Activation) -> str:
     """
     constant, terms = collected(derive_risk(activation).result)
     is_closed, closed = closed_forms(activation)
+    cap = float(600 / (2 * activation.power + 2))
     definition = json.dumps(activation.definition(), indent=4).replace("null", "None")
     header = _HEADER.format(
         name=activation.name,
@@ -61,8 +65,11 @@ def numpy_source(activation: Activation) -> str:
         scope=activation.scope,
         offset=source(activation.offset),
         power=source(activation.power),
+        log_slope=source(log_slope(activation)),
+        # Without exponentials in g the lift variable itself must stay below the cap.
+        largest_log="np.inf" if scaled(activation).kappa != 0 else cap,
         # Tables hold t^n exp(-t) up to n = 2 p + 2; t^n itself must not overflow either.
-        cap=float(600 / (2 * activation.power + 2)),
+        cap=cap,
         smooth=activation.smooth,
         closed=is_closed,
         free_bias=activation.has_free_bias,

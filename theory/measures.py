@@ -42,9 +42,9 @@ TOY_RELEVANT = Law(np.array([0.6, 0.4]), np.array([[0.9, -0.4], [0.3, 1.2]]))
 TOY_NOISE = Law(np.array([0.35, 0.65]), np.array([[-0.7, 0.5], [0.4, -0.2]]))
 
 
-def normal_law(mean: np.ndarray, covariance: np.ndarray, step: float = 0.5) -> Law:
+def normal_law(mean: np.ndarray, covariance: np.ndarray, step: float = 0.4) -> Law:
     """A trapezoid grid for a two-dimensional Gaussian, accurate to about eight digits."""
-    z = np.arange(-12, 13) * step
+    z = np.arange(-16, 17) * step
     one = np.exp(-z * z / 2)
     weights = np.outer(one, one).ravel()
     grid = np.array(list(product(z, z)))

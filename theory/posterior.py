@@ -2,7 +2,7 @@
 """Which token is the relevant one: the posterior, and the proof that Bayes-softmax is it.
 
 Nothing here is numeric and nothing depends on how many tokens, spikes, dimensions or atoms
-there are: L, F, D and the number of atoms stay symbols (theory.md section 6).
+there are: L, F, D and the number of atoms stay symbols (docs/model.md section 6).
 """
 
 from __future__ import annotations

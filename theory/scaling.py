@@ -48,6 +48,14 @@ def scaled(activation: Activation, *, derivatives: int = 2, shared: bool = False
     )
 
 
+def log_slope(activation: Activation) -> sp.Expr:
+    """d ln g / dx where ln g is linear, else 0: only then averages over x smooth the lift."""
+    if activation.scope == "none":
+        return sp.S.Zero
+    slope = (activation.normalizer.diff(sym.logit) / activation.normalizer).simplify()
+    return sp.Abs(slope) if slope.is_number else sp.S.Zero
+
+
 def exponential_terms(expression: sp.Expr) -> list[tuple[sp.Expr, sp.Expr]]:
     """The expression as a list of (prefactor, u), meaning the sum of prefactor * e^u."""
     result = []

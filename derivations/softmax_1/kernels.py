@@ -1,6 +1,6 @@
 """Kernels of the activation softmax-1, derived by theory/ and written by its code generator.
 
-Do not edit: `headflow derive softmax-1` rebuilds this file. Every function broadcasts over its
+Do not edit: `headflow derive --all` rebuilds the catalogue. Every function broadcasts over its
 array arguments; all numbers are float64. Factors of one token, n = 0, 1, 2 (named survival,
 score, square): X_n = t^(n p) f^n exp(-t g), t = e^s. Averages come as ``relevant`` and
 ``noise``, indexed by n; ``powers`` are the derivatives of phi^(L-1) in phi = noise[0].
@@ -21,6 +21,8 @@ DEFINITION = {
 SCOPE = 'tokens'
 OFFSET = 1
 POWER = 1
+LOG_SLOPE = 1
+LARGEST_LOG = np.inf
 SMOOTH = True
 CLOSED = False
 FREE_BIAS = False

@@ -9,7 +9,7 @@ import pytest
 
 import headflow as hf
 from numerics.errors import AccuracyWarning, InputError
-from tests.points import PRIOR, random_prior
+from tests.points import PRIOR, random_point, random_prior
 
 
 def _random_case(seed):
@@ -129,3 +129,28 @@ def test_biases_and_gains_that_do_not_belong():
         free(m, R)
     with pytest.raises(InputError, match="expected 1"):
         free(m, R, beta=[0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "score", ["exp(x/2)+1", "exp(x)+1", "1+x^2", "log(1+exp(x))", "1/(1+exp(-x))", "2+sin(x)"]
+)
+@pytest.mark.parametrize("scale", [0.1, 0.7, 4.0])
+def test_one_token_has_no_risk_whatever_the_normalizer(score, scale):
+    """With L = 1 and f = g every attention weight is 1: a normalizer that does not grow with x
+    like an exponential leaves the lift unsmoothed, and the stated error must know it."""
+    m, R = random_point(2, 2, seed=31, scale=scale)
+    prior = hf.FiniteSupport([[0.6, 0.2], [-0.3, 0.4]], [0.6, 0.4])
+    value = hf.PopulationRisk(hf.Activation("a", score=score), prior, tokens=1, rtol=1e-6)(m, R)
+    assert abs(value.value) <= value.error < 1e-8
+
+
+def test_what_no_lift_resolves_is_refused():
+    m, R = random_point(2, 2, seed=31, scale=40.0)
+    small = hf.Activation("small", score="1/(1+exp(-x))")
+    with pytest.raises(InputError, match="offset"):
+        hf.PopulationRisk(small, PRIOR, tokens=2)(m, R)
+    wild = hf.Activation("wild", score="exp(exp(x))")
+    with pytest.raises(InputError, match="lift"):
+        hf.PopulationRisk(wild, PRIOR, tokens=2)([[0.3, 0.2]], [[4.0]])
+    with pytest.raises(InputError, match="below"):
+        hf.PopulationRisk("softmax", PRIOR, tokens=2)([[1e60, 0.0]], [[1e300]])

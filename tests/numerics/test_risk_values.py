@@ -86,7 +86,7 @@ def test_field_case_priors():
 
 
 def test_affine_attention_reaches_its_known_minimum():
-    """theory.md section 3: score 1 + x, free gain, minimum 1 / (1 + 1/(L-1) + nu/L)."""
+    """docs/model.md section 3: score 1 + x, free gain, minimum 1 / (1 + 1/(L-1) + nu/L)."""
     from scipy.optimize import minimize
 
     tokens, nu = 4, 3.0
