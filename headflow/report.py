@@ -240,7 +240,8 @@ def _page(acts, done, data, bayes, at, config) -> str:
                 page.figure(
                     plots.z_score_figure(scores, float(first.bound)),
                     f"Derived values against Monte Carlo at random points (m, R). The bound holds "
-                    f"for all scores of one activation with false-alarm rate {first.alpha:g}.",
+                    f"for all scores of one activation with false-alarm rate {first.alpha:g}. The "
+                    "activations share one seed, so their scores are correlated.",
                 ),
                 page.table(["activation", "quantity", "theory", "simulation", "z"], checks),
             ),
