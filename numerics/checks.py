@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -75,3 +76,26 @@ def count(name: str, given: Any, *, least: int = 1) -> int:
     if given > MOST:
         raise InputError(f"{name}: expected at most {MOST:.0e}, got {given:.3g}")
     return int(given)
+
+
+def free_bias(kernels: ModuleType, beta: Any, heads: int) -> np.ndarray:
+    """``beta`` as (H,) free biases, zeros for an activation that has none."""
+    if not kernels.FREE_BIAS:
+        if beta is not None:
+            raise InputError("beta: this activation has no free bias; choose bias='free'")
+        return np.zeros(heads)
+    if beta is None:
+        raise InputError("beta: this activation needs free biases; give one number a head")
+    beta = real_array("beta", beta, 1)
+    if beta.size != heads:
+        raise InputError(f"beta: expected {heads} numbers, one a head, got {beta.size}")
+    return beta
+
+
+def fixed_or_free_gain(kernels: ModuleType, gain: float | None, heads: int) -> float | None:
+    """The gain of ``heads`` heads, or None where it is free and was not given."""
+    if kernels.FREE_GAIN:
+        return None if gain is None else float(real_array("gain", gain, 0))
+    if gain is not None:
+        raise InputError("gain: this activation has a fixed gain; choose gain='free'")
+    return float(kernels.gain(heads))

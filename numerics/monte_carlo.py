@@ -15,7 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from numerics.checks import count, order_parameters, positive, real_array
+from numerics.checks import (
+    count,
+    fixed_or_free_gain,
+    free_bias,
+    order_parameters,
+    positive,
+    real_array,
+)
 from numerics.embedding import Vectors, embed, square_root
 from numerics.errors import InputError
 from numerics.lengths import SequenceLength
@@ -54,16 +61,10 @@ class Model:
     ) -> Model:
         """beta and gain are given exactly when the activation leaves them free, or InputError."""
         heads = count("heads", heads)
-        if kernels.FREE_BIAS != (beta is not None):
-            need = "needs free biases, one a head" if kernels.FREE_BIAS else "has no free bias"
-            raise InputError(f"beta: this activation {need}; got {beta!r}")
-        if kernels.FREE_GAIN != (gain is not None):
-            need = "needs a gain, a number" if kernels.FREE_GAIN else "has a fixed gain"
-            raise InputError(f"gain: this activation {need}; got {gain!r}")
-        beta = np.zeros(heads) if beta is None else real_array("beta", beta, 1)
-        if beta.size != heads:
-            raise InputError(f"beta: expected {heads} numbers, one a head, got {beta.size}")
-        gamma = float(kernels.gain(heads) if gain is None else real_array("gain", gain, 0))
+        beta = free_bias(kernels, beta, heads)
+        gamma = fixed_or_free_gain(kernels, gain, heads)
+        if gamma is None:
+            raise InputError("gain: this activation needs a gain, a number; got None")
         return cls(kernels, prior, SequenceLength.of(tokens), beta, gamma)
 
     def attention(self, logits: np.ndarray, R: np.ndarray) -> np.ndarray:

@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from numerics import all_tokens, closed_heads, joint_heads, separate_heads
-from numerics.checks import count, order_parameters, positive, real_array
+from numerics.checks import (
+    count,
+    fixed_or_free_gain,
+    free_bias,
+    order_parameters,
+    positive,
+)
 from numerics.errors import AccuracyWarning, InputError
 from numerics.estimate import Estimate
 from numerics.lengths import SequenceLength
@@ -129,8 +135,8 @@ class PopulationRisk:
 
     def _evaluate(self, m, R, beta, gain, *, gradient):
         m, R = order_parameters(m, R, self.prior.spikes)
-        beta = self._free_bias(beta, len(m))
-        gamma = self._gain(gain, len(m))
+        beta = free_bias(self.kernels, beta, len(m))
+        gamma = fixed_or_free_gain(self.kernels, gain, len(m))
         law = self.law(m, R, beta)
 
         def flatten(respond: Callable[[float], Response]) -> tuple[np.ndarray, int]:
@@ -239,25 +245,6 @@ class PopulationRisk:
         by_gain = np.atleast_1d(kernels.gain_slope(*moments, gamma))
         flat = [value, by_m.ravel(), by_R.ravel(), by_beta, by_gain]
         return np.concatenate(flat), response.evaluations
-
-    def _free_bias(self, beta: Any, heads: int) -> np.ndarray:
-        if not self.kernels.FREE_BIAS:
-            if beta is not None:
-                raise InputError("beta: this activation has no free bias; choose bias='free'")
-            return np.zeros(heads)
-        if beta is None:
-            raise InputError("beta: this activation has free biases; give one number a head")
-        beta = real_array("beta", beta, 1)
-        if beta.size != heads:
-            raise InputError(f"beta: expected {heads} numbers, one a head, got {beta.size}")
-        return beta
-
-    def _gain(self, gain: float | None, heads: int) -> float | None:
-        if self.kernels.FREE_GAIN:
-            return None if gain is None else float(real_array("gain", gain, 0))
-        if gain is not None:
-            raise InputError("gain: this activation has a fixed gain; choose gain='free'")
-        return float(self.kernels.gain(heads))
 
     def _tolerance(self, flat: np.ndarray) -> float:
         return self.rtol * max(SMALL, float(np.max(np.abs(flat))))
