@@ -18,8 +18,6 @@ from benchmarks.problems import Problem
 
 jax.config.update("jax_enable_x64", True)
 
-ACTIVATIONS = ("softmax", "bayes-softmax")
-
 
 def _loss(m, B, theta, g, activation):
     """sum_l (1[l = eps] - A_l)^2 of samples: theta (N, F), g (N, L, H)."""

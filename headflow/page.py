@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from importlib.resources import files
+from math import floor, log10
 from typing import Any
 
 from latex2mathml.converter import convert
@@ -57,8 +58,6 @@ def table(header: list[str], rows: list[list[Any]]) -> str:
 
 def number(value: float, error: float) -> str:
     """A value with as many digits as its error lets stand, and the error."""
-    from math import floor, log10
-
     digits = 12 if error <= 0 else min(12, max(2, 1 - floor(log10(error))))
     # Adding 0.0 turns a rounded -0 into 0
     return f"{round(value, digits) + 0.0:.{digits}f} ± {error:.1g}"

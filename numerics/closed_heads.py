@@ -34,14 +34,9 @@ def respond(
             noise = average[:, 0, -1:]
             linear, square = kernels.single_moments(nothing, relevant, noise, powers)
             variation = kernels.single_variation(nothing, relevant, noise, powers, gamma)[..., 0]
-            by_law = np.concatenate(
-                [np.repeat(variation[:1], law.odds.size, axis=0), variation[1:]]
-            )
-            derivative = np.einsum("an,nda->da", by_law, average)
             total.linear += float(linear[0])
             total.square += float(square[0])
-            total.slope[:, h] += derivative[1]
-            total.curvature[:, h, h] += derivative[2]
+            total.add_single(h, np.einsum("an,nda->da", law.by_row(variation), average))
             for k in range(h + 1, law.heads):
                 _pair(kernels, law, powers, gamma, (h, k), total)
     return total
@@ -74,7 +69,6 @@ def _pair(kernels, law, powers, gamma, pair, total):
     relevant[0] = noise[0] = 1.0
     moment = kernels.pair_moments(0.0, 0.0, relevant, noise, powers)
     variation = kernels.pair_variation(0.0, 0.0, relevant, noise, powers, gamma)[:, 1, 0]
-    by_law = np.concatenate([np.repeat(variation[:1], law.odds.size), variation[1:]])
-    derivative = np.moveaxis(average * by_law, -1, 0)
+    derivative = np.moveaxis(average * law.by_row(variation), -1, 0)
     total.pair += float(moment[0])
     total.add_pair(pair, derivative)

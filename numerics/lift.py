@@ -14,6 +14,14 @@ from numerics.resolution import Resolution
 MOST_NODES = 6000
 
 
+def out_of_range(span: float) -> InputError:
+    """What to say of a normalizer that varies by ``span`` nats where logits may be."""
+    return InputError(
+        f"R: the normalizer spans exp({span:.3g}) over the range of the logits, more than its lift "
+        "resolves; take smaller overlaps or one that varies less"
+    )
+
+
 @dataclass(frozen=True)
 class LiftNodes:
     """Nodes s (S,) with weights (S,) of the integral over the whole line of s."""
@@ -38,10 +46,7 @@ class LiftNodes:
         """
         wide = resolution.lift_step(smoothing)
         if (high - low) / wide > MOST_NODES:
-            raise InputError(
-                f"R: the normalizer spans exp({high - low:.3g}) over the range of the logits, more "
-                f"than its lift resolves; take smaller overlaps or one that varies less"
-            )
+            raise out_of_range(high - low)
         if offset <= 0 or smoothing == 0:
             count = int(np.ceil((high - low) / wide))
             return cls(high - wide * np.arange(count + 1)[::-1], np.full(count + 1, wide))

@@ -13,7 +13,7 @@ from types import ModuleType
 import numpy as np
 from scipy.signal import fftconvolve
 
-from numerics.errors import InputError
+from numerics.lift import out_of_range
 from numerics.resolution import Resolution
 
 # Nats that a table spans at most.
@@ -52,10 +52,7 @@ class LiftTable:
         """The table for normalizers between the ends ``logs``."""
         low, high = resolution.lift_range(logs, kernels.OFFSET)
         if high - low > MOST_RANGE:
-            raise InputError(
-                f"R: the normalizer spans exp({high - low:.3g}) over the range of the logits, more "
-                f"than its lift resolves; take smaller overlaps or one that varies less"
-            )
+            raise out_of_range(high - low)
         step = resolution.lift_step(0.0)
         finest = (np.exp(-resolution.digits) / INTERPOLATION) ** (1 / POINTS)
         stride = int(np.ceil(step / finest))

@@ -35,6 +35,11 @@ class LogitLaw:
         """(A + 1, H, H), noise last."""
         return np.concatenate([self.covariance, self.noise_covariance[None]])
 
+    def by_row(self, variation: np.ndarray) -> np.ndarray:
+        """(2, ...), relevant and noise, to (A + 1, ...): every component is a relevant token."""
+        relevant = np.repeat(variation[:1], self.odds.size, axis=0)
+        return np.concatenate([relevant, variation[1:]])
+
 
 @dataclass
 class Response:
@@ -55,6 +60,11 @@ class Response:
     def zero(cls, law: LogitLaw) -> Response:
         rows, heads = law.odds.size + 1, law.heads
         return cls(0.0, 0.0, 0.0, np.zeros((rows, heads)), np.zeros((rows, heads, heads)), 0)
+
+    def add_single(self, h: int, derivative: np.ndarray) -> None:
+        """Add head h's averages: derivative[i, row] has i derivatives in its logit."""
+        self.slope[:, h] += derivative[1]
+        self.curvature[:, h, h] += derivative[2]
 
     def add_pair(self, pair: tuple[int, int], derivative: np.ndarray) -> None:
         """Add a pair's averages: derivative[row, i, j] has i derivatives in h and j in k."""

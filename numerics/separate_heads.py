@@ -96,12 +96,9 @@ def _single(kernels, law, length, gamma, resolution, h, smoothing, total) -> tup
     powers = length.powers(noise[0])
     linear, square = kernels.single_moments(nodes.s, relevant, noise, powers)
     variation = nodes.weights * kernels.single_variation(nodes.s, relevant, noise, powers, gamma)
-    by_law = np.concatenate([np.repeat(variation[:1], law.odds.size, axis=0), variation[1:]])
-    derivative = np.einsum("ans,ndsa->da", by_law, average)
     total.linear += float(np.sum(nodes.weights * linear))
     total.square += float(np.sum(nodes.weights * square))
-    total.slope[:, h] += derivative[1]
-    total.curvature[:, h, h] += derivative[2]
+    total.add_single(h, np.einsum("ans,ndsa->da", law.by_row(variation), average))
     total.evaluations += table.table.size
     return nodes.essential(np.abs(linear), kernels.POWER, resolution.digits)
 

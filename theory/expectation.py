@@ -1,7 +1,7 @@
 """Averages that stay unevaluated: over everything, over one token, over the sequence length.
 
 Each node is linear in its first argument and prints as it is written on paper. What a node
-is worth on numbers is decided elsewhere (theory/checks.py, generated code), so that a rule
+is worth on numbers is decided elsewhere (theory/measures.py, generated code), so that a rule
 can be tested against any distribution, not only the Gaussian one.
 """
 

@@ -27,7 +27,8 @@ class _Real(sp.Function):
         return rf"{self.latex_name}{power}\left({printer._print(self.args[0])}\right)"
 
     def _eval_evalf(self, prec):
-        argument = self.args[0].evalf(prec)
+        # evalf takes decimal digits; bits would make each level of nesting 3.3 times finer.
+        argument = self.args[0].evalf(mpmath.libmp.prec_to_dps(prec))
         if not argument.is_number:
             return None
         with mpmath.workprec(prec):
@@ -119,7 +120,8 @@ class BivariateNormalCdf(sp.Function):
     is_extended_real = True
 
     def _eval_evalf(self, prec):
-        values = [argument.evalf(prec) for argument in self.args]
+        digits = mpmath.libmp.prec_to_dps(prec)
+        values = [argument.evalf(digits) for argument in self.args]
         if not all(value.is_number for value in values):
             return None
         with mpmath.workprec(prec):

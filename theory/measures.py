@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import product
+from math import erfc
 from typing import Any
 
 import numpy as np
@@ -228,8 +229,6 @@ class Evaluator:
 
 
 def _normal_cdf(z):
-    from math import erfc
-
     return np.vectorize(lambda one: erfc(-one / np.sqrt(2)) / 2)(z)
 
 
