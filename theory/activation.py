@@ -97,6 +97,12 @@ class Activation:
         return not any(e.has(*KINKED) for e in expressions)
 
     @property
+    def continuous(self) -> bool:
+        """Whether neither function jumps, so that the gradient of a sample has the risk's mean."""
+        expressions = [self.score] if self.scope == "none" else [self.score, self.normalizer]
+        return not any(e.diff(sym.logit).has(sp.DiracDelta) for e in expressions)
+
+    @property
     def has_free_bias(self) -> bool:
         return "free" in self.bias
 

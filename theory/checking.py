@@ -12,6 +12,8 @@ from theory.activation import Activation
 from theory.derivation import Step
 from theory.measures import COARSE_LOGS, Evaluator, kinks, normal_law, panel_law
 from theory.rules import closed_forms as rules
+from theory.tensors import RELATIONS as TENSOR_RELATIONS
+from theory.tensors import both_sides
 
 # Central differences with this step lose about half the digits; so does the coarser grid.
 DIFFERENCE = 1e-4
@@ -45,14 +47,22 @@ class Check:
 def check(step: Step, activation: Activation) -> Check:
     """Evaluate both sides of a step at an asymmetric point.
 
-    Equalities are checked on a toy law of the logits with all tokens written out; derivatives
-    on Gaussian logits against central differences of the undifferentiated side.
+    Equalities and the noise of SGD are checked on a toy law of the logits with all tokens written
+    out; derivatives on Gaussian logits against central differences of the undifferentiated side;
+    products of vectors on random vectors.
     """
     if step.relation == "equal":
         evaluate = Evaluator(activation)
         return Check(evaluate(step.before), evaluate(step.after), EXACT)
     if step.relation == "closed form":
         return _closed_form(step, activation)
+    if step.relation == "noise":
+        heads = {sym.h: sp.S(1), sym.k: sp.S(2)}
+        evaluate = Evaluator(activation)
+        left, right = (evaluate(side.subs(heads)) for side in (step.before, step.after))
+        return Check(left, right, DIFFERENTIATED)
+    if step.relation in TENSOR_RELATIONS:
+        return Check(*both_sides(step), EXACT)
     heads = {sym.h: sp.S(1), sym.k: sp.S(1) if activation.scope == "heads" else sp.S(2)}
     free = {index: n for index, n in heads.items() if _is_free(step.before, index)}
     before = step.before.subs(free)

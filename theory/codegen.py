@@ -12,6 +12,7 @@ from theory import order_parameters as op
 from theory import symbols as sym
 from theory.activation import Activation
 from theory.codegen_closed import closed_forms
+from theory.codegen_dynamics import dynamics
 from theory.codegen_factors import attention, joint_factors, single_factors
 from theory.expectation import LengthPower
 from theory.index_notation import einsum
@@ -39,6 +40,7 @@ POWER = {power}
 LOG_SLOPE = {log_slope}
 LARGEST_LOG = {largest_log}
 SMOOTH = {smooth}
+CONTINUOUS = {continuous}
 CLOSED = {closed}
 FREE_BIAS = {free_bias}
 FREE_GAIN = {free_gain}
@@ -71,6 +73,7 @@ def numpy_source(activation: Activation) -> str:
         # Tables hold t^n exp(-t) up to n = 2 p + 2; t^n itself must not overflow either.
         cap=cap,
         smooth=activation.smooth,
+        continuous=activation.continuous,
         closed=is_closed,
         free_bias=activation.has_free_bias,
         free_gain=activation.gain == "free",
@@ -81,6 +84,7 @@ def numpy_source(activation: Activation) -> str:
     parts = [header, attention(activation), *factors, *closed, *_moments("single", single)]
     parts += _moments("pair", pairs) if pairs else []
     parts += [*_risk(constant, terms), *_logits(activation), *_chain(activation)]
+    parts += dynamics(activation)
     text = "\n\n".join(parts)
     return text if "special." in text else text.replace("from scipy import special\n", "")
 

@@ -28,25 +28,34 @@ def attention(activation: Activation) -> str:
             [*lines([("score", f)]), "return np.broadcast_to(score, np.shape(x)).copy()"],
         )
     form = scaled(activation, derivatives=0, shared=True)
-    axis = "-2" if activation.scope == "tokens" else "(-2, -1)"
+    rows = [("score", form.f[0]), ("normalizer", form.g[0])]
+    body, total = denominator(activation, form, rows)
     over = "tokens" if activation.scope == "tokens" else "tokens and heads"
+    doc = (
+        f"a = f / (c + Z)^p, f = {f}, g = {g}, c = {c}, p = {p}, Z = sum of g over {over}.\n\n"
+        "x of shape (..., L, H), bias included."
+    )
+    return function("attention(x)", doc, [*body, f"return score / {total}"])
+
+
+def denominator(
+    activation: Activation, form: Scaled, rows: list[tuple[str, sp.Expr]]
+) -> tuple[list[str], str]:
+    """Lines that compute ``rows``, ``normalizer`` among them, and ``total`` = c + Z; its power."""
+    c, p = activation.offset, activation.power
+    axis = "-2" if activation.scope == "tokens" else "(-2, -1)"
     offset, body = source(c), []
     if form.kappa != 0:
         # The unit of all exponents is the largest that the normalizer meets, offset included.
         largest = f"np.max({source(form.kappa)}, axis={axis}, keepdims=True)"
         body.append(f"kappa = np.maximum(0.0, {largest})" if c else f"kappa = {largest}")
         offset = f"{source(c)} * np.exp(-kappa)"
+    total = f"np.sum(np.broadcast_to(normalizer, x.shape), axis={axis}, keepdims=True)"
     body += [
-        *lines([("score", form.f[0]), ("normalizer", form.g[0])]),
-        f"total = np.sum(np.broadcast_to(normalizer, x.shape), axis={axis}, keepdims=True)",
+        *lines(rows),
+        f"total = {offset} + {total}" if c else f"total = {total}",
     ]
-    total = f"({offset} + total)" if c else "total"
-    body.append(f"return score / {total}" + (f" ** {source(p)}" if p != 1 else ""))
-    doc = (
-        f"a = f / (c + Z)^p, f = {f}, g = {g}, c = {c}, p = {p}, Z = sum of g over {over}.\n\n"
-        "x of shape (..., L, H), bias included."
-    )
-    return function("attention(x)", doc, body)
+    return body, "total" + (f" ** {source(p)}" if p != 1 else "")
 
 
 def single_factors(activation: Activation) -> list[str]:

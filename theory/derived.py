@@ -7,23 +7,28 @@ from functools import cached_property
 
 import sympy as sp
 
-from theory import rendering
+from theory import rendering, rendering_dynamics
 from theory.activation import Activation
 from theory.catalogue import activation as by_name
 from theory.checking import Check, check
 from theory.closed_steps import closed_steps
 from theory.codegen import numpy_source
 from theory.derivation import Derivation, Step
+from theory.flow import FlowEquations, flow_equations
 from theory.gradient import gradient_steps
+from theory.noise import NoiseEquations, noise_equations
+from theory.online import SampleStep, sample_step
 from theory.risk import derive_concrete_risk, derive_risk
 
 
 @dataclass(frozen=True)
 class Derived:
-    """The derivation of one activation's population risk and first derivatives.
+    """The derivation of one activation's population risk, first derivatives and dynamics.
 
-    risk: SymPy expression in averages and lift integrals; steps: all rules applied, in order;
-    latex(), markdown(): documents; numpy_source(): the generated kernels.
+    risk: SymPy expression in averages and lift integrals; drift_m, drift_R: gradient flow in
+    index notation, tau in units of learning rate times steps over D; noise: what online SGD adds
+    to dR/dtau per unit of learning rate; steps: all rules applied, in order; latex(),
+    markdown(): documents; numpy_source(): the generated kernels.
     """
 
     activation: Activation
@@ -49,9 +54,44 @@ class Derived:
         return closed_steps(self.activation)
 
     @property
+    def flow(self) -> FlowEquations:
+        """Gradient flow of m, R and R - m m^T, the same for every activation."""
+        return flow_equations()
+
+    @property
+    def drift_m(self) -> sp.Expr:
+        """dm_ij/dtau in E_m = dE/dm and G = dE/dR; repeated indices are summed."""
+        return self.flow.drift_m
+
+    @property
+    def drift_R(self) -> sp.Expr:
+        """dR_ij/dtau without the learning-rate term; repeated indices are summed."""
+        return self.flow.drift_R
+
+    @cached_property
+    def backward(self) -> NoiseEquations:
+        """The backpropagated errors delta_l^h and their second moment."""
+        return noise_equations(self.activation)
+
+    @property
+    def noise(self) -> sp.Expr:
+        """Sigma_hk, an average over all tokens: online SGD adds eta Sigma_hk to dR_hk/dtau."""
+        return self.backward.noise
+
+    @cached_property
+    def sample(self) -> SampleStep:
+        """One step of online SGD at finite D, in the order parameters."""
+        return sample_step(self.activation)
+
+    @property
+    def dynamics(self) -> tuple[Step, ...]:
+        """The steps of gradient flow and of online SGD."""
+        return (*self.flow.steps, *self.backward.steps, *self.sample.steps)
+
+    @property
     def steps(self) -> tuple[Step, ...]:
-        """All steps: the risk, its closed forms, its first derivatives."""
-        return (*self.derivation.steps, *self.closed_forms, *self.gradient)
+        """All steps: the risk, its closed forms, its first derivatives, the dynamics."""
+        return (*self.derivation.steps, *self.closed_forms, *self.gradient, *self.dynamics)
 
     @cached_property
     def checks(self) -> tuple[tuple[Step, Check], ...]:
@@ -65,7 +105,8 @@ class Derived:
     def markdown(self) -> str:
         """The derivation as Markdown with LaTeX formulas: every rule with its reason."""
         parts = self.derivation, self.closed_forms, self.gradient
-        return rendering.equations(self.activation, *parts)
+        sections = rendering_dynamics.sections(self.flow, self.backward, self.sample)
+        return rendering.equations(self.activation, *parts, sections)
 
     def checks_markdown(self) -> str:
         """The numeric check of every step as a Markdown table."""

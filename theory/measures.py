@@ -27,6 +27,7 @@ TOKENS, HEADS = 3, 2
 # exp(s) to the left. Its error is far below the tolerance of a check.
 FINE_LOGS = np.arange(-34.0, 6.0, 0.25)
 COARSE_LOGS = np.arange(-24.0, 6.0, 0.5)
+LOGIT_DIFFERENCE = 1e-5
 _LIFT_AXES = {sym.t: 0, sym.s: 0, sym.u: 1, sym.v: 1}
 
 
@@ -172,6 +173,8 @@ class Evaluator:
         logits = env["logits"]
         if e.base == sym.x:
             return logits[token, :, int(indices[1]) - 1]
+        if e.base == sym.delta:
+            return self._loss_slope(logits, location - 1, token, int(indices[1]) - 1)
         attention = self._attention(logits)[token]
         if len(indices) == 2:
             return attention[:, int(indices[1]) - 1]
@@ -187,6 +190,17 @@ class Evaluator:
         normalizer = self._one_logit(act.normalizer)(logits) + np.zeros_like(logits)
         total = float(act.offset) + normalizer.sum(axis=axes, keepdims=True)
         return score / total ** float(act.power)
+
+    def _loss_slope(self, logits: np.ndarray, location: int, token: int, head: int) -> np.ndarray:
+        """The loss of each configuration differentiated by one logit, by central differences."""
+        losses = []
+        for sign in (1, -1):
+            moved = logits.copy()
+            moved[token, :, head] += sign * LOGIT_DIFFERENCE
+            miss = -self.gamma * self._attention(moved).sum(axis=-1)
+            miss[location] += 1.0
+            losses.append(np.sum(miss**2, axis=0))
+        return (losses[0] - losses[1]) / (2 * LOGIT_DIFFERENCE)
 
     def _one_logit(self, expression: sp.Expr) -> Callable:
         if expression not in self._functions:

@@ -23,6 +23,12 @@ class _Printer(LatexPrinter):
         indices = " ".join(self._print(index) for index in expression.indices)
         return rf"{base}_{{{indices}}}"
 
+    def _print_KroneckerDelta(self, expression, exp=None):
+        # An indicator: delta is the name of the backpropagated error.
+        left, right = (self._print(index) for index in reversed(expression.args))
+        power = f"^{{{exp}}}" if exp else ""
+        return rf"\mathbf{{1}}[{left} = {right}]{power}"
+
     def _print_Mul(self, expression):
         # SymPy looks for a denominator by simplifying every exponent, which takes seconds;
         # products without negative powers have none but a number's.
@@ -74,6 +80,7 @@ def equations(
     risk: Derivation,
     closed_forms: tuple[Step, ...],
     gradient: tuple[Step, ...],
+    dynamics: list[str],
 ) -> str:
     """The whole derivation of one activation, as Markdown with display formulas."""
     parts = [
@@ -98,7 +105,7 @@ def equations(
             "and of a noise token ($0$).",
             *(_derivative(step) for step in gradient),
         ]
-    parts += ["## Order parameters", _order_parameters(activation)]
+    parts += ["## Order parameters", _order_parameters(activation), *dynamics]
     return "\n\n".join(parts) + "\n"
 
 
@@ -119,7 +126,8 @@ def checks(activation: Activation, checked: tuple[tuple[Step, Check], ...]) -> s
         f"# Checks of {activation.name}\n\n"
         "Both sides of every step as numbers. Equalities: on a toy law of the logits with all "
         "tokens written out (L = 3, H = 2, unequal odds). Derivatives and closed forms: on "
-        "Gaussian logits at an asymmetric point, derivatives against central differences."
+        "Gaussian logits at an asymmetric point, derivatives against central differences. "
+        "Dynamics: on random vectors, contracted with one array of unequal numbers."
     )
     return head + "\n\n" + "\n".join(rows) + "\n"
 

@@ -10,7 +10,7 @@ import sympy as sp
 
 # Sizes and indices. Token 0 stands for any one noise token, token eps for the relevant one.
 L, H, F = sp.symbols("L H F", integer=True, positive=True)
-l, j, h, k, eps = sp.symbols("l j h k epsilon", integer=True, positive=True)
+l, j, h, k, n, eps = sp.symbols("l j h k n epsilon", integer=True, positive=True)
 NOISE_TOKEN = sp.S.Zero
 
 # The activation: its argument, and the names that stand for any score and any normalizer.
@@ -24,6 +24,9 @@ gain = sp.Symbol("gamma", real=True)
 A = sp.IndexedBase("A", real=True)
 a = sp.IndexedBase("a", real=True)
 x = sp.IndexedBase("x", real=True)
+
+# delta_l^h: the per-sample loss differentiated by the logit x_l^h.
+delta = sp.IndexedBase("delta", real=True)
 
 # Lift variables t, u of one or two normalizers, and their logarithms s, v.
 t, u = sp.symbols("t u", positive=True)

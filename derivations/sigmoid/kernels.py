@@ -25,6 +25,7 @@ POWER = 1
 LOG_SLOPE = 0
 LARGEST_LOG = 150.0
 SMOOTH = True
+CONTINUOUS = True
 CLOSED = False
 FREE_BIAS = False
 FREE_GAIN = False
@@ -188,3 +189,99 @@ def gradient_beta(p, slope, curvature, noise_slope, noise_curvature):
         np.einsum("a,ai->i", p, slope)
         + np.einsum("i->i", noise_slope)
     )
+
+
+def linearized(x):
+    """Head attention a and its slopes: d a_j / d x_l = [j = l] local_l - a_j shared_l.
+
+    local = f1, shared = 0, f1 and g1 the slopes of score and normalizer; x of shape (..., L,
+    H), bias included.
+    """
+    w_0 = special.expit(x)
+    score = w_0
+    f1 = w_0*special.expit(-x)
+    return score + np.zeros_like(x), f1 + np.zeros_like(x), None
+
+
+def pullback(weights, linear):
+    """sum_j weights_j d A_j / d x_lh at gain 1, shape (..., L, H), from ``linearized``.
+
+    = weights_l local_l; weights (..., L).
+    """
+    a, local, shared = linear
+    weights = weights[..., None]
+    return weights * local
+
+
+def drift_m(E_m, G, m):
+    """dm_ij/dtau = -E_m[i, j] - 2*G[h, i]*m[h, j], indices not on the left summed."""
+    return (
+        - np.einsum("ij->ij", E_m)
+        - 2.0 * np.einsum("hi,hj->ij", G, m)
+    )
+
+
+def drift_R(E_m, G, m, R):
+    """dR_ij/dtau = -E_m[i, f]*m[j, f] - E_m[j, f]*m[i, f] - 2*G[h, i]*R[h, j] - 2*G[h, j]*R[h, i],
+    indices not on the left summed; SGD adds eta Sigma.
+    """
+    return (
+        - np.einsum("if,jf->ij", E_m, m)
+        - np.einsum("jf,if->ij", E_m, m)
+        - 2.0 * np.einsum("hi,hj->ij", G, R)
+        - 2.0 * np.einsum("hj,hi->ij", G, R)
+    )
+
+
+def drift_C(G, C):
+    """dC_ij/dtau = -2*C[h, i]*G[h, j] - 2*C[h, j]*G[h, i], C = R - m m^T, indices not on the left
+    summed; SGD adds eta Sigma.
+    """
+    return (
+        - 2.0 * np.einsum("hi,hj->ij", C, G)
+        - 2.0 * np.einsum("hj,hi->ij", C, G)
+    )
+
+
+def dissipation(E_m, G, m, R):
+    """-dE/dtau = E_m[h, f]**2 + 4*E_m[h, f]*G[h, n]*m[n, f] + 4*G[h, n]*G[h, o]*R[n, o], indices
+    not on the left summed.
+    """
+    return (
+        np.einsum("hf,hf->", E_m, E_m)
+        + 4.0 * np.einsum("hf,hn,nf->", E_m, G, m)
+        + 4.0 * np.einsum("hn,ho,no->", G, G, R)
+    )
+
+
+def loss(c, Gamma, D):
+    """loss_z of the misses c_l = 1[l = eps] - A_l = Gamma[z, l, n]*c[z, l]*c[z, n]/D, for each run
+    z, indices not on the left summed.
+    """
+    return 1/D * np.einsum("zln,zl,zn->z", Gamma, c, c)
+
+
+def loss_slope(c, Gamma, D):
+    """d loss/d c_zi = 2*Gamma[z, i, n]*c[z, n]/D, for each run z, indices not on the left summed."""
+    return 2.0 * 1/D * np.einsum("zin,zn->zi", Gamma, c)
+
+
+def along_spikes(delta, u, m):
+    """gradient_i . spike_j = delta[z, l, i]*u[z, l, j], for each run z, indices not on the left
+    summed.
+    """
+    return np.einsum("zli,zlj->zij", delta, u)
+
+
+def along_rest(delta, v, Q):
+    """gradient_i . frame_j = delta[z, l, i]*v[z, l, j], for each run z, indices not on the left
+    summed.
+    """
+    return np.einsum("zli,zlj->zij", delta, v)
+
+
+def beyond(delta, W):
+    """gradient_i . gradient_j outside = W[z, l, n]*delta[z, l, i]*delta[z, n, j], for each run z,
+    indices not on the left summed.
+    """
+    return np.einsum("zln,zli,znj->zij", W, delta, delta)
