@@ -26,6 +26,7 @@ _HOMES = {
     "PopulationRisk": "headflow.risk",
     "bayes_risk": "numerics.bayes",
     "validate": "headflow.validation",
+    "gradient_flow": "headflow.flow",
 }
 __all__ = sorted(_HOMES)
 

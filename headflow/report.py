@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import platform
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from headflow import page
 from headflow.risk import PopulationRisk
 from headflow.store import write_whole
 from headflow.validation import validate
+from headflow.versions import versions
 from numerics import plots
 from numerics.bayes import bayes_risk
 from numerics.checks import count
@@ -154,15 +153,13 @@ def _dataset(acts, done, bayes, by_length, config) -> xr.Dataset:
 
 
 def _configuration(prior, prior_text, tokens, heads, seed) -> dict[str, Any]:
-    packages = ("headflow", "sympy", "numpy", "scipy", "xarray")
     return {
         "prior": {"text": prior_text, **prior.describe()},
         "tokens": tokens,
         "heads": heads,
         "seed": seed,
         "rtol": RTOL,
-        "versions": {name: version(name) for name in packages},
-        "python": platform.python_version(),
+        "versions": versions(),
         "command": " ".join(["headflow", *sys.argv[1:]]),
     }
 

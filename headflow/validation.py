@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import scipy
-
-import headflow
 import numerics.validation
 from headflow.risk import PopulationRisk
+from headflow.versions import versions
 from numerics.priors import Prior
 from numerics.validation import Validation
 from theory.activation import Activation
@@ -44,9 +41,4 @@ def validate(
     result = numerics.validation.validate(
         risk, heads, seed=seed, samples=samples, dimension=dimension, alpha=alpha
     )
-    versions = {
-        "headflow": headflow.__version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-    }
-    return replace(result, configuration={**result.configuration, "versions": versions})
+    return replace(result, configuration={**result.configuration, "versions": versions()})

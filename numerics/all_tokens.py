@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 
 from numerics.errors import InputError
-from numerics.joint_heads import directions
+from numerics.gaussian import symmetric_root
 from numerics.lengths import SequenceLength
 from numerics.logits import LogitLaw, Response
 from numerics.sobol import MAX_DIMENSION
@@ -29,7 +29,7 @@ def respond(kernels: ModuleType, law: LogitLaw, length: SequenceLength, z: np.nd
     total = Response.zero(law)
     z = z.reshape(len(z), length.longest, law.heads)
     rows = zip(law.all_means, law.all_covariances, strict=True)
-    laws = [(mean, directions(covariance)) for mean, covariance in rows]
+    laws = [(mean, symmetric_root(covariance)) for mean, covariance in rows]
     for size, odds in zip(length.lengths, length.odds, strict=True):
         noise = _logits(laws[-1], z[:, 1:size])
         for component, share in zip(laws[:-1], law.odds, strict=True):
@@ -42,5 +42,5 @@ def respond(kernels: ModuleType, law: LogitLaw, length: SequenceLength, z: np.nd
 
 
 def _logits(law: tuple[np.ndarray, np.ndarray], z: np.ndarray) -> np.ndarray:
-    mean, basis = law
-    return mean + z[..., : basis.shape[1]] @ basis.T
+    mean, root = law
+    return mean + z @ root

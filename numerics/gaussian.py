@@ -25,6 +25,15 @@ def normal_nodes(step: float, window: float) -> tuple[np.ndarray, np.ndarray]:
     return nodes, weights / weights.sum()
 
 
+def symmetric_root(covariance: np.ndarray) -> np.ndarray:
+    """The symmetric S with S S the covariance: unique, so that it moves smoothly with it.
+
+    What rounding put below 0 is 0.
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+
+
 @dataclass(frozen=True)
 class HeadFactors:
     """Factors of one head at lift nodes (S,), tabulated on a lattice of logits (X,)."""

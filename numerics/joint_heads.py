@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import lgamma, log
 from types import ModuleType
 
 import numpy as np
 
-from numerics.gaussian import normal_nodes
+from numerics.gaussian import normal_nodes, symmetric_root
 from numerics.lengths import SequenceLength
 from numerics.lift_table import LiftTable
 from numerics.logits import LogitLaw, Response
-from numerics.resolution import Resolution
+from numerics.resolution import STRIP, Resolution
 
 # Directions of a covariance below this share of the largest are rounding.
 RANK_TOLERANCE = 1e-13
+# A direction of slope 0 needs one node; its logarithm must exist.
+TINY = 1e-300
 # The mass outside a ball grows with the dimension: its radius does by this for each.
 CORNER = 0.3
 
@@ -34,14 +37,27 @@ def directions(covariance: np.ndarray) -> np.ndarray:
     return vectors[:, kept] * np.sqrt(values[kept])
 
 
+def axis_nodes(slope: float, resolution: Resolution) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of one standard normal along which the logits change by ``slope``.
+
+    The trapezoid rule, or Gauss-Hermite where that needs fewer: its n nodes miss about
+    n! (slope / strip)^(2n), which is small only for narrow directions.
+    """
+    uniform = normal_nodes(resolution.normal_step(slope), resolution.window)
+    for count in range(1, uniform[0].size):
+        if lgamma(count + 1) + 2 * count * log(max(slope, TINY) / STRIP) < -resolution.digits:
+            nodes, weights = np.polynomial.hermite_e.hermegauss(count)
+            return nodes, weights / weights.sum()
+    return uniform
+
+
 def grid_size(law: LogitLaw, resolution: Resolution) -> int:
     """The number of nodes of all tensor grids together, before any is made."""
     total = 0
     for covariance in law.all_covariances:
         size = 1
         for column in directions(covariance).T:
-            step = resolution.normal_step(float(np.abs(column).max()))
-            size *= 2 * int(np.ceil(resolution.window / step)) + 1
+            size *= axis_nodes(float(np.abs(column).max()), resolution)[0].size
         total += size
     return total
 
@@ -51,10 +67,7 @@ def grid_nodes(law: LogitLaw, resolution: Resolution) -> list[Nodes]:
     result = []
     for mean, covariance in zip(law.all_means, law.all_covariances, strict=True):
         basis = directions(covariance)
-        axes = [
-            normal_nodes(resolution.normal_step(float(np.abs(column).max())), resolution.window)
-            for column in basis.T
-        ]
+        axes = [axis_nodes(float(np.abs(column).max()), resolution) for column in basis.T]
         z, weights = np.zeros((1, 0)), np.ones(1)
         for nodes, one in axes:
             z = np.column_stack([np.repeat(z, nodes.size, axis=0), np.tile(nodes, len(z))])
@@ -68,13 +81,10 @@ def grid_nodes(law: LogitLaw, resolution: Resolution) -> list[Nodes]:
 
 
 def normal_points_nodes(law: LogitLaw, z: np.ndarray) -> list[Nodes]:
-    """Equally weighted logits from standard normal points z (N, H)."""
+    """Equally weighted logits from normal points z (N, H); they move smoothly with the law."""
     weights = np.full(len(z), 1 / len(z))
-    result = []
-    for mean, covariance in zip(law.all_means, law.all_covariances, strict=True):
-        basis = directions(covariance)
-        result.append(Nodes(mean + z[:, : basis.shape[1]] @ basis.T, weights))
-    return result
+    laws = zip(law.all_means, law.all_covariances, strict=True)
+    return [Nodes(mean + z @ symmetric_root(covariance), weights) for mean, covariance in laws]
 
 
 def respond(

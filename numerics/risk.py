@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from numerics import all_tokens, closed_heads, joint_heads, separate_heads
+from numerics import all_tokens, engines
 from numerics.checks import (
     count,
     fixed_or_free_gain,
@@ -24,7 +24,6 @@ from numerics.estimate import Estimate
 from numerics.lengths import SequenceLength
 from numerics.logits import LogitLaw, Response
 from numerics.priors import Prior
-from numerics.resolution import Resolution
 from numerics.sobol import replicated
 from numerics.threads import one_thread
 
@@ -71,6 +70,24 @@ class Gradient:
     evaluations: int
 
 
+def _unpacked(flat, shape, error, method, evaluations) -> Gradient:
+    heads, spikes = shape
+    cuts = np.cumsum([1, heads * spikes, heads * heads, heads])
+    value, by_m, by_R, by_beta, by_gain = np.split(flat, cuts)
+    by_R = by_R.reshape(heads, heads)
+    return Gradient(
+        value=float(value[0]),
+        m=by_m.reshape(heads, spikes),
+        # Symmetric but for rounding; made so exactly, as a matrix gradient is.
+        R=(by_R + by_R.T) / 2,
+        beta=by_beta,
+        gain=float(by_gain[0]),
+        error=error,
+        method=method,
+        evaluations=evaluations,
+    )
+
+
 class PopulationRisk:
     """The population risk E(m, R) of an activation, D -> infinity (docs/model.md sections 2 to 5).
 
@@ -106,20 +123,7 @@ class PopulationRisk:
         """The risk and its derivatives in m, R, beta and the gain, arguments as in a call."""
         with one_thread():
             flat, error, method, evaluations = self._evaluate(m, R, beta, gain, gradient=True)
-        heads, spikes = np.shape(m)
-        cuts = np.cumsum([1, heads * spikes, heads * heads, heads])
-        value, by_m, by_R, by_beta, by_gain = np.split(flat, cuts)
-        return Gradient(
-            value=float(value[0]),
-            m=by_m.reshape(heads, spikes),
-            # Symmetric but for rounding; made so exactly, as a matrix gradient is.
-            R=(by_R.reshape(heads, heads) + by_R.reshape(heads, heads).T) / 2,
-            beta=by_beta,
-            gain=float(by_gain[0]),
-            error=error,
-            method=method,
-            evaluations=evaluations,
-        )
+        return _unpacked(flat, np.shape(m), error, method, evaluations)
 
     def law(self, m: np.ndarray, R: np.ndarray, beta: np.ndarray) -> LogitLaw:
         """The law of the logits, bias included, that the order parameters stand for."""
@@ -143,47 +147,51 @@ class PopulationRisk:
             return self._flatten(respond, m, gamma, gradient)
 
         if self.kernels.CLOSED:
-            flat, evaluations = flatten(
-                lambda gamma: closed_heads.respond(
-                    self.kernels, law, self.length, gamma, gradient=gradient
-                )
-            )
+            respond = engines.closed(self.kernels, law, self.length, gradient=gradient)
+            flat, evaluations = flatten(respond)
             error = ROUNDING * max(1.0, float(np.max(np.abs(flat))))
             return flat, error, "closed form", evaluations
-
         if not self.kernels.SMOOTH:
             if gradient:
-                raise InputError(
-                    "gradient: this activation has a kink and no closed form, so its second "
-                    "derivative is not a function; only its risk can be evaluated"
-                )
+                raise engines.no_gradient()
             return self._by_sobol(
                 lambda z: flatten(
                     lambda gamma: all_tokens.respond(self.kernels, law, self.length, z)
                 ),
                 all_tokens.dimension(law, self.length),
             )
+        finest = -np.log(self.rtol) / COARSER**2
+        if engines.needs_points(self.kernels, law, self.length, finest, MOST_GRID_NODES):
+            # The lift is integrated well below the noise of the points.
+            digits = float(np.log(10 / self.rtol))
+            return self._by_sobol(
+                lambda z: flatten(engines.at_points(self.kernels, law, self.length, digits, z)),
+                law.heads,
+            )
+        return self._by_quadrature(
+            lambda digits: flatten(engines.at_digits(self.kernels, law, self.length, digits))
+        )
 
-        if self.kernels.SCOPE == "heads":
-            finest = Resolution(-np.log(self.rtol) / COARSER**2, self.length.longest)
-            if joint_heads.grid_size(law, finest) > MOST_GRID_NODES:
-                return self._by_sobol(lambda z: flatten(self._joint_at(law, z)), law.heads)
+    def fixed(
+        self,
+        m: np.ndarray,
+        R: np.ndarray,
+        beta: np.ndarray,
+        gain: float,
+        digits: float,
+        points: np.ndarray | None = None,
+    ) -> Gradient:
+        """Value and derivatives by one rule of ``digits`` nats: smooth in (m, R), error not known.
 
-            def respond(digits):
-                grid = Resolution(digits, self.length.longest)
-                nodes = joint_heads.grid_nodes(law, grid)
-                return lambda gamma: joint_heads.respond(
-                    self.kernels, law, self.length, gamma, grid, nodes
-                )
-
-        else:
-
-            def respond(digits):
-                return lambda gamma: separate_heads.respond(
-                    self.kernels, law, self.length, gamma, Resolution(digits, self.length.longest)
-                )
-
-        return self._by_quadrature(lambda digits: flatten(respond(digits)))
+        For right-hand sides, which are evaluated a thousand times and get their error from
+        another resolution. points (N, H): normal points instead of a grid, for heads that share
+        a normalizer. Arguments are trusted. error is nan.
+        """
+        respond = engines.for_fixed_rule(
+            self.kernels, self.law(m, R, beta), self.length, digits, points
+        )
+        flat, evaluations = self._flatten(respond, m, gain, True)
+        return _unpacked(flat, m.shape, float("nan"), "fixed rule", evaluations)
 
     def _by_quadrature(self, evaluate):
         """Raise the resolution until two in a row agree; the error is from their difference."""
@@ -204,12 +212,6 @@ class PopulationRisk:
                 break
             before = after
         return after, error, "quadrature", evaluations
-
-    def _joint_at(self, law: LogitLaw, z: np.ndarray) -> Callable[[float], Response]:
-        nodes = joint_heads.normal_points_nodes(law, z)
-        # The lift is integrated well below the noise of the points.
-        grid = Resolution(np.log(10 / self.rtol))
-        return lambda gamma: joint_heads.respond(self.kernels, law, self.length, gamma, grid, nodes)
 
     def _by_sobol(self, evaluate: Callable[[np.ndarray], tuple[np.ndarray, int]], dimension: int):
         mean, error, used, met = replicated(

@@ -19,7 +19,8 @@ RUN = sp.Symbol("z", integer=True)
 
 def dynamics(activation: Activation) -> list[str]:
     """All functions that gradient flow and online SGD need beyond the risk's gradient."""
-    return [linearized(activation), pullback(activation), *_drift(), *_sample(activation)]
+    backward = [linearized(activation), pullback(activation), _errors()]
+    return [*backward, *_drift(), *_sample(activation)]
 
 
 def linearized(activation: Activation) -> str:
@@ -59,6 +60,19 @@ def pullback(activation: Activation) -> str:
         body.append(f"carried = np.sum(weights * a, axis={over}, keepdims=True)")
         body.append("return weights * local - shared * carried")
     return function("pullback(weights, linear)", doc, body)
+
+
+def _errors() -> str:
+    """``errors``: the loss of the D -> oo limit differentiated by each logit."""
+    wanted, attention = sp.Dummy(), sp.Dummy()
+    loss = (wanted - attention) ** 2
+    by_attention = sp.cancel(loss.diff(attention) / (wanted - attention))
+    doc = (
+        "delta_lh = d loss / d x_lh of loss = sum_l c_l^2, c_l = 1[l = eps] - A_l, shape (..., L), "
+        "with A_l = gamma sum_h a_lh."
+    )
+    body = [f"return {source(by_attention * sym.gain)} * pullback(c, linear)"]
+    return function("errors(c, linear, gamma)", doc, body)
 
 
 def _drift() -> list[str]:

@@ -257,6 +257,13 @@ def pullback(weights, linear):
     return weights * local - shared * carried
 
 
+def errors(c, linear, gamma):
+    """delta_lh = d loss / d x_lh of loss = sum_l c_l^2, c_l = 1[l = eps] - A_l, shape (..., L),
+    with A_l = gamma sum_h a_lh.
+    """
+    return -2*gamma * pullback(c, linear)
+
+
 def drift_m(E_m, G, m):
     """dm_ij/dtau = -E_m[i, j] - 2*G[h, i]*m[h, j], indices not on the left summed."""
     return (

@@ -1,0 +1,24 @@
+"""What computed a result: the versions that belong in its configuration."""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib.metadata import version
+from typing import Any
+
+import xarray as xr
+
+PACKAGES = ("headflow", "sympy", "numpy", "scipy", "xarray")
+
+
+def versions() -> dict[str, str]:
+    """Versions of headflow, of Python and of the packages that numbers depend on."""
+    return {**{name: version(name) for name in PACKAGES}, "python": platform.python_version()}
+
+
+def with_versions(data: xr.Dataset, **more: Any) -> xr.Dataset:
+    """The Dataset with versions, and more entries, added to its configuration."""
+    configuration = json.loads(data.attrs["configuration"])
+    data.attrs["configuration"] = json.dumps({**configuration, **more, "versions": versions()})
+    return data

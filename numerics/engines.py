@@ -1,0 +1,76 @@
+"""Which way a risk's response is evaluated: closed form, one lift a head, or a joint lift."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+
+from numerics import closed_heads, joint_heads, separate_heads
+from numerics.errors import InputError
+from numerics.lengths import SequenceLength
+from numerics.logits import LogitLaw, Response
+from numerics.resolution import Resolution
+
+# A response as a function of the gain.
+Respond = Callable[[float], Response]
+
+
+def closed(
+    kernels: ModuleType, law: LogitLaw, length: SequenceLength, *, gradient: bool
+) -> Respond:
+    """By formula, no error but rounding."""
+    return lambda gamma: closed_heads.respond(kernels, law, length, gamma, gradient=gradient)
+
+
+def at_digits(kernels: ModuleType, law: LogitLaw, length: SequenceLength, digits: float) -> Respond:
+    """By uniform grids of a resolution of ``digits`` nats."""
+    grid = Resolution(digits, length.longest)
+    if kernels.SCOPE != "heads":
+        return lambda gamma: separate_heads.respond(kernels, law, length, gamma, grid)
+    nodes = joint_heads.grid_nodes(law, grid)
+    return lambda gamma: joint_heads.respond(kernels, law, length, gamma, grid, nodes)
+
+
+def at_points(
+    kernels: ModuleType, law: LogitLaw, length: SequenceLength, digits: float, z: np.ndarray
+) -> Respond:
+    """Heads that share a normalizer, averaged over normal points z (N, H) instead of a grid."""
+    nodes = joint_heads.normal_points_nodes(law, z)
+    grid = Resolution(digits)
+    return lambda gamma: joint_heads.respond(kernels, law, length, gamma, grid, nodes)
+
+
+def needs_points(
+    kernels: ModuleType, law: LogitLaw, length: SequenceLength, digits: float, most_nodes: int
+) -> bool:
+    """Whether a tensor grid over all heads would have more than ``most_nodes``."""
+    if kernels.SCOPE != "heads":
+        return False
+    return joint_heads.grid_size(law, Resolution(digits, length.longest)) > most_nodes
+
+
+def for_fixed_rule(
+    kernels: ModuleType,
+    law: LogitLaw,
+    length: SequenceLength,
+    digits: float,
+    points: np.ndarray | None,
+) -> Respond:
+    """The one evaluation of a right-hand side, gradient included."""
+    if kernels.CLOSED:
+        return closed(kernels, law, length, gradient=True)
+    if not kernels.SMOOTH:
+        raise no_gradient()
+    if points is not None and kernels.SCOPE == "heads":
+        return at_points(kernels, law, length, digits, points)
+    return at_digits(kernels, law, length, digits)
+
+
+def no_gradient() -> InputError:
+    """What to say of an activation with a kink where neither rule nor closed form helps."""
+    return InputError(
+        "gradient: this activation has a kink and no closed form, so its second derivative is not "
+        "a function; only its risk can be evaluated"
+    )
