@@ -86,7 +86,10 @@ _VARIABLES = {
 
 
 def dataset(settings: Settings, finest: Curve, coarse: list[Curve]) -> xr.Dataset:
-    """The finest curve; errors are SAFETY times the largest distance of the others from it."""
+    """The finest curve, with the errors that the distance of the others from it tells.
+
+    SAFETY times the largest distance, plus one step's tolerance: a distance can vanish by accident.
+    """
     packing = Packing.of(settings.risk.kernels, settings.start)
     best = _Quantities.of(finest, packing)
     others = [_Quantities.of(curve, packing) for curve in coarse]
@@ -110,9 +113,10 @@ def dataset(settings: Settings, finest: Curve, coarse: list[Curve]) -> xr.Datase
             continue
         value = getattr(best, name)
         distance = np.max([np.abs(getattr(one, name) - value) for one in others], axis=0)
+        bound = SAFETY * _largest(distance, dims) + settings.rtol * _largest(np.abs(value), dims)
         result[name] = (dims, value, {"long_name": what, "units": "1"})
         text = f"error bound of the {what}, from the ladder of tolerances"
-        result[f"{name}_error"] = (dims, SAFETY * distance, {"long_name": text, "units": "1"})
+        result[f"{name}_error"] = (dims, bound, {"long_name": text, "units": "1"})
     result["error"] = (
         "time",
         np.max(
@@ -131,6 +135,12 @@ def dataset(settings: Settings, finest: Curve, coarse: list[Curve]) -> xr.Datase
         {"long_name": "smallest eigenvalue of R - m m^T, not below 0 but for errors", "units": "1"},
     )
     return result
+
+
+def _largest(values: np.ndarray, dims: tuple[str, ...]) -> np.ndarray:
+    """The largest over heads at each time, for each spike: one entry can be right by accident."""
+    heads = tuple(axis for axis, dim in enumerate(dims) if dim in ("head", "other_head"))
+    return np.broadcast_to(values.max(axis=heads, keepdims=True), values.shape)
 
 
 def _status(curve: Curve, end: float) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
+from functools import cache
 
 import numpy as np
 
@@ -25,6 +26,25 @@ def normal_nodes(step: float, window: float) -> tuple[np.ndarray, np.ndarray]:
     return nodes, weights / weights.sum()
 
 
+def normal_rule(
+    slope: float, resolution: Resolution, smoothing: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of a standard normal along which a logit changes by ``slope``.
+
+    The trapezoid rule, or Gauss-Hermite where that needs fewer nodes.
+    """
+    uniform = normal_nodes(resolution.normal_step(slope, smoothing), resolution.window)
+    count = resolution.hermite_nodes(slope, uniform[0].size)
+    return uniform if count is None else hermite_nodes(count)
+
+
+@cache
+def hermite_nodes(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Gauss-Hermite nodes and weights of a standard normal average."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(count)
+    return nodes, weights / weights.sum()
+
+
 def symmetric_root(covariance: np.ndarray) -> np.ndarray:
     """The symmetric S with S S the covariance: unique, so that it moves smoothly with it.
 
@@ -36,9 +56,12 @@ def symmetric_root(covariance: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class HeadFactors:
-    """Factors of one head at lift nodes (S,), tabulated on a lattice of logits (X,)."""
+    """Factors of one head at lift nodes (S,), tabulated on a lattice of logits (X,).
 
-    kernels: ModuleType
+    factors: a generated function of (s, x) to (orders, 3, ...): derivatives of X_n, n < orders.
+    """
+
+    factors: Callable
     resolution: Resolution
     nodes: LiftNodes
     lattice: np.ndarray
@@ -47,7 +70,7 @@ class HeadFactors:
     @classmethod
     def on(
         cls,
-        kernels: ModuleType,
+        factors: Callable,
         resolution: Resolution,
         nodes: LiftNodes,
         intervals: list[tuple[float, float]],
@@ -55,21 +78,21 @@ class HeadFactors:
         """Tabulate over the union of ``intervals`` of the logit; empty ones need no table."""
         step = WIDE * resolution.normal_step(WIDE)
         lattice = lattice_points(intervals, step)
-        table = kernels.factors(nodes.s[:, None], lattice)
-        return cls(kernels, resolution, nodes, lattice, table)
+        table = factors(nodes.s[:, None], lattice)
+        return cls(factors, resolution, nodes, lattice, table)
 
-    def average(self, centres: np.ndarray, widths: np.ndarray, orders: int = 3) -> np.ndarray:
-        """E[d-th derivative of X_n at centre + width z]: (orders, 3, S, rows), n < orders first."""
-        out = np.empty((orders, 3, self.nodes.s.size, centres.size))
+    def average(self, centres: np.ndarray, widths: np.ndarray) -> np.ndarray:
+        """E[d-th derivative of X_n at centre + width z]: (orders, 3, S, rows)."""
+        out = np.empty((*self.table.shape[:-1], centres.size))
         wide = widths >= WIDE
         if np.all(wide):
-            return self._from_lattice(centres, widths, orders)
+            return self._from_lattice(centres, widths)
         if np.any(wide):
-            out[..., wide] = self._from_lattice(centres[wide], widths[wide], orders)
-        out[..., ~wide] = self._from_own_nodes(centres[~wide], widths[~wide])[:orders]
+            out[..., wide] = self._from_lattice(centres[wide], widths[wide])
+        out[..., ~wide] = self._from_own_nodes(centres[~wide], widths[~wide])
         return out
 
-    def _from_lattice(self, centres: np.ndarray, widths: np.ndarray, orders: int) -> np.ndarray:
+    def _from_lattice(self, centres: np.ndarray, widths: np.ndarray) -> np.ndarray:
         rows = max(1, BLOCK // max(self.lattice.size, 9 * self.nodes.s.size))
         blocks = []
         for start in range(0, centres.size, rows):
@@ -78,21 +101,29 @@ class HeadFactors:
             z = scale * self.lattice[:, None] - scale * centres[part]
             weights = np.exp(-z * z)
             weights /= weights.sum(axis=0)
-            blocks.append(self.table[:orders] @ weights)
+            blocks.append(self.table @ weights)
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=-1)
 
     def _from_own_nodes(self, centres: np.ndarray, widths: np.ndarray) -> np.ndarray:
-        widest = float(widths.max())
-        z, weights = normal_nodes(self.resolution.normal_step(widest), self.resolution.window)
-        if widest == 0.0:
-            z, weights = np.zeros(1), np.ones(1)
+        """Rows that need equally many nodes together, each with nodes of its own."""
+        most = normal_rule(float(widths.max()), self.resolution)[0].size
+        distinct, rows = np.unique(widths, return_inverse=True)
+        counts = np.array([self.resolution.hermite_nodes(w, most) or 0 for w in distinct])[rows]
+        out = np.empty((*self.table.shape[:-1], centres.size))
+        for count in np.unique(counts):
+            group = counts == count
+            rule = hermite_nodes(int(count)) if count else None
+            out[..., group] = self._from_nodes(centres[group], widths[group], rule)
+        return out
+
+    def _from_nodes(self, centres, widths, rule) -> np.ndarray:
+        z, weights = rule or normal_rule(float(widths.max()), self.resolution)
         rows = max(1, BLOCK // (9 * self.nodes.s.size * z.size))
         blocks = []
         for start in range(0, centres.size, rows):
             part = slice(start, start + rows)
             logits = centres[part, None] + widths[part, None] * z
-            values = self.kernels.factors(self.nodes.s[:, None, None], logits)
-            blocks.append(values @ weights)
+            blocks.append(self.factors(self.nodes.s[:, None, None], logits) @ weights)
         return np.concatenate(blocks, axis=-1)
 
 

@@ -56,7 +56,7 @@ def trajectory(
         y = field.start()
         states = np.full((times.size, y.size), np.nan)
         states[times == 0] = y
-        run = _Run(0.0, y, None, states, 1)
+        run = _Run(0.0, y, None, states, 0)
     else:
         run = _Run(
             float(kept["tau"]),
@@ -115,9 +115,10 @@ def _advance(field, run, times, rtol, method, checkpoint, progress) -> str:
     end = float(times[-1])
     if run.tau >= end:
         return ""
-    before = run.evaluations
     try:
         solver = _solver(field, run, end, rtol, method)
+        # Those that start a solver do not count: a resumed run has more of them.
+        before = run.evaluations - solver.nfev
         while solver.status == "running":
             solver.atol = field.packing.tolerance(solver.y, rtol)
             message = solver.step()

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import lgamma, log
 from types import ModuleType
 
 import numpy as np
 
-from numerics.gaussian import normal_nodes, symmetric_root
+from numerics.gaussian import normal_rule, symmetric_root
 from numerics.lengths import SequenceLength
-from numerics.lift_table import LiftTable
+from numerics.lift_table import lift_of
 from numerics.logits import LogitLaw, Response
-from numerics.resolution import STRIP, Resolution
+from numerics.resolution import Resolution
 
 # Directions of a covariance below this share of the largest are rounding.
 RANK_TOLERANCE = 1e-13
-# A direction of slope 0 needs one node; its logarithm must exist.
-TINY = 1e-300
 # The mass outside a ball grows with the dimension: its radius does by this for each.
 CORNER = 0.3
 
@@ -37,27 +34,13 @@ def directions(covariance: np.ndarray) -> np.ndarray:
     return vectors[:, kept] * np.sqrt(values[kept])
 
 
-def axis_nodes(slope: float, resolution: Resolution) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of one standard normal along which the logits change by ``slope``.
-
-    The trapezoid rule, or Gauss-Hermite where that needs fewer: its n nodes miss about
-    n! (slope / strip)^(2n), which is small only for narrow directions.
-    """
-    uniform = normal_nodes(resolution.normal_step(slope), resolution.window)
-    for count in range(1, uniform[0].size):
-        if lgamma(count + 1) + 2 * count * log(max(slope, TINY) / STRIP) < -resolution.digits:
-            nodes, weights = np.polynomial.hermite_e.hermegauss(count)
-            return nodes, weights / weights.sum()
-    return uniform
-
-
 def grid_size(law: LogitLaw, resolution: Resolution) -> int:
     """The number of nodes of all tensor grids together, before any is made."""
     total = 0
     for covariance in law.all_covariances:
         size = 1
         for column in directions(covariance).T:
-            size *= axis_nodes(float(np.abs(column).max()), resolution)[0].size
+            size *= normal_rule(float(np.abs(column).max()), resolution)[0].size
         total += size
     return total
 
@@ -67,7 +50,7 @@ def grid_nodes(law: LogitLaw, resolution: Resolution) -> list[Nodes]:
     result = []
     for mean, covariance in zip(law.all_means, law.all_covariances, strict=True):
         basis = directions(covariance)
-        axes = [axis_nodes(float(np.abs(column).max()), resolution) for column in basis.T]
+        axes = [normal_rule(float(np.abs(column).max()), resolution) for column in basis.T]
         z, weights = np.zeros((1, 0)), np.ones(1)
         for nodes, one in axes:
             z = np.column_stack([np.repeat(z, nodes.size, axis=0), np.tile(nodes, len(z))])
@@ -97,27 +80,22 @@ def respond(
 ) -> Response:
     """Moments and first variation from given nodes of each component and the noise token."""
     tokens = [Reduced.of(kernels, one) for one in nodes]
-    ends = min(float(t.logs.min()) for t in tokens), max(float(t.logs.max()) for t in tokens)
-    table = LiftTable.over(kernels, ends, resolution.sharper())
-    s = table.s
-    places = [table.locate(t.logs) for t in tokens]
-    average = np.stack(
-        [table.average(at, t.weighted_ratios) for at, t in zip(places, tokens, strict=True)]
-    )
+    lift = lift_of(kernels, [token.logs for token in tokens], resolution.sharper())
+    average = np.stack([lift.average(i, t.weighted_ratios) for i, t in enumerate(tokens)])
     relevant, noise = np.einsum("a,ans->ns", law.odds, average[:-1]), average[-1]
     powers = length.powers(noise[0])
-    linear, square = kernels.single_moments(s, relevant, noise, powers)
-    variation = table.step * kernels.single_variation(s, relevant, noise, powers, gamma)
+    linear, square = kernels.single_moments(lift.s, relevant, noise, powers)
+    variation = lift.step * kernels.single_variation(lift.s, relevant, noise, powers, gamma)
     total = Response.zero(law)
-    total.linear = table.step * float(np.sum(linear))
-    total.square = table.step * float(np.sum(square))
-    lattices = [table.moments(variation[density]) for density in (0, 1)]
-    for row, (token, at) in enumerate(zip(tokens, places, strict=True)):
-        moments = table.at(lattices[int(row == len(tokens) - 1)], at)
-        partials = kernels.joint_partials(moments, token.f, token.g)
+    total.linear = lift.step * float(np.sum(linear))
+    total.square = lift.step * float(np.sum(square))
+    last = len(tokens) - 1
+    moments = [*lift.moments(variation[0], range(last)), *lift.moments(variation[1], [last])]
+    for row, (token, one) in enumerate(zip(tokens, moments, strict=True)):
+        partials = kernels.joint_partials(one, token.f, token.g)
         slopes = kernels.joint_slopes(token.weights, partials, token.f, token.g)
         total.slope[row], total.curvature[row] = slopes
-    total.evaluations = s.size * sum(one.weights.size for one in nodes)
+    total.evaluations = lift.s.size * sum(one.weights.size for one in nodes)
     return total
 
 

@@ -1,14 +1,17 @@
 # notation: s logarithm of the lift variable; y = s + l, l the logarithm of a normalizer.
-"""Lift integrals by one table: a factor depends on its node through s + ln(normalizer) only.
+"""Lift integrals over the nodes of several tokens: factors depend on s + ln(normalizer) only.
 
-Sums over many thousand nodes at each s become sums over a lattice of l = ln(normalizer): nodes
-are spread onto it, and what comes back is read off it, both by cubic interpolation.
+With many thousand nodes, sums over them at each s become sums over a lattice of
+l = ln(normalizer): nodes are spread onto it, and what comes back is read off it, both by cubic
+interpolation. With few nodes the factors of every node at every s are simply written down.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Protocol
 
 import numpy as np
 from scipy.signal import fftconvolve
@@ -16,13 +19,77 @@ from scipy.signal import fftconvolve
 from numerics.lift import out_of_range
 from numerics.resolution import Resolution
 
-# Nats that a table spans at most.
+# Nats that a lift spans at most.
 MOST_RANGE = 1e5
 
 # Points of the local (cubic) interpolation. Its error is INTERPOLATION * spacing^4 for the
 # lifted powers, and the spacing is chosen to keep that below the target.
 POINTS = 4
 INTERPOLATION = 3.0
+# A point of the lattice costs, through convolutions, as much as this many of a full matrix.
+LATTICE_COST = 20
+
+
+class Lift(Protocol):
+    """Sums over nodes and over s for tokens numbered as their ``logs`` were given."""
+
+    @property
+    def s(self) -> np.ndarray:
+        """Nodes (S,) of the lift variable's logarithm, ``step`` apart."""
+
+    @property
+    def step(self) -> float: ...
+
+    def average(self, token: int, amounts: np.ndarray) -> np.ndarray:
+        """sum over nodes of amounts[n] times the lifted power of X_n at s + log: (3, S)."""
+
+    def moments(self, variation: np.ndarray, tokens: Sequence[int]) -> list[np.ndarray]:
+        """sum over s of variation[n, s] times each lifted power at the tokens' nodes: (M, N)."""
+
+
+def lift_of(kernels: ModuleType, logs: list[np.ndarray], resolution: Resolution) -> Lift:
+    """The cheaper lift for tokens whose nodes have normalizers exp(logs)."""
+    ends = min(float(one.min()) for one in logs), max(float(one.max()) for one in logs)
+    low, high = resolution.lift_range(ends, kernels.OFFSET)
+    if high - low > MOST_RANGE:
+        raise out_of_range(high - low)
+    step = resolution.lift_step(0.0)
+    s = low + step * np.arange(int(np.ceil((high - low) / step)) + 1)
+    finest = (np.exp(-resolution.digits) / INTERPOLATION) ** (1 / POINTS)
+    stride = int(np.ceil(step / finest))
+    lattice = (s.size - 1) * stride + int((ends[1] - ends[0]) / step * stride)
+    if s.size * sum(one.size for one in logs) <= LATTICE_COST * lattice:
+        return LiftMatrix.over(kernels, logs, s, step)
+    return LiftTable.over(kernels, logs, ends, s, step, stride)
+
+
+@dataclass(frozen=True)
+class LiftMatrix:
+    """Lifted powers (P, S, N) of every token's nodes at every s."""
+
+    kernels: ModuleType
+    s: np.ndarray
+    step: float
+    powers: list[np.ndarray]
+
+    @classmethod
+    def over(
+        cls, kernels: ModuleType, logs: list[np.ndarray], s: np.ndarray, step: float
+    ) -> LiftMatrix:
+        powers = [kernels.lifted_powers(s[:, None] + one) for one in logs]
+        return cls(kernels, s, step, powers)
+
+    def average(self, token: int, amounts: np.ndarray) -> np.ndarray:
+        powers = self.powers[token]
+        wanted = zip(self.kernels.AVERAGE_POWERS, amounts, strict=True)
+        return np.stack([powers[power] @ amount for power, amount in wanted])
+
+    def moments(self, variation: np.ndarray, tokens: Sequence[int]) -> list[np.ndarray]:
+        wanted = self.kernels.MOMENT_POWERS
+        return [
+            np.stack([variation[n] @ self.powers[token][power] for n, power in wanted])
+            for token in tokens
+        ]
 
 
 @dataclass(frozen=True)
@@ -32,6 +99,13 @@ class Local:
     start: np.ndarray
     weights: np.ndarray
 
+    def read(self, lattice: np.ndarray) -> np.ndarray:
+        """Functions given on the lattice, shape (size, M), at each node: (M, N)."""
+        out = np.zeros((self.start.size, lattice.shape[1]))
+        for offset, weight in enumerate(self.weights):
+            out += weight[:, None] * lattice[self.start + offset]
+        return out.T
+
 
 @dataclass(frozen=True)
 class LiftTable:
@@ -39,46 +113,32 @@ class LiftTable:
 
     kernels: ModuleType
     s: np.ndarray
+    step: float
     stride: int
-    spacing: float
     first: float
     size: int
     powers: np.ndarray
+    places: list[Local]
 
     @classmethod
     def over(
-        cls, kernels: ModuleType, logs: tuple[float, float], resolution: Resolution
+        cls,
+        kernels: ModuleType,
+        logs: list[np.ndarray],
+        ends: tuple[float, float],
+        s: np.ndarray,
+        step: float,
+        stride: int,
     ) -> LiftTable:
-        """The table for normalizers between the ends ``logs``."""
-        low, high = resolution.lift_range(logs, kernels.OFFSET)
-        if high - low > MOST_RANGE:
-            raise out_of_range(high - low)
-        step = resolution.lift_step(0.0)
-        finest = (np.exp(-resolution.digits) / INTERPOLATION) ** (1 / POINTS)
-        stride = int(np.ceil(step / finest))
         spacing = step / stride
-        s = low + step * np.arange(int(np.ceil((high - low) / step)) + 1)
-        first = logs[0] - POINTS * spacing
-        size = int(np.ceil((logs[1] - logs[0]) / spacing)) + 2 * POINTS
-        y = low + first + spacing * np.arange((s.size - 1) * stride + size)
-        return cls(kernels, s, stride, spacing, first, size, kernels.lifted_powers(y))
+        first = ends[0] - POINTS * spacing
+        size = int(np.ceil((ends[1] - ends[0]) / spacing)) + 2 * POINTS
+        y = s[0] + first + spacing * np.arange((s.size - 1) * stride + size)
+        places = [locate(one, first, spacing) for one in logs]
+        return cls(kernels, s, step, stride, first, size, kernels.lifted_powers(y), places)
 
-    @property
-    def step(self) -> float:
-        return self.stride * self.spacing
-
-    def locate(self, logs: np.ndarray) -> Local:
-        """The neighbours of each node on the lattice, with Lagrange's cubic weights."""
-        position = (logs - self.first) / self.spacing
-        start = position.astype(int)
-        x = position - start
-        a, b, c = x + 1, x - 1, x - 2
-        weights = np.stack([-x * b * c / 6, a * b * c / 2, -a * x * c / 2, a * x * b / 6])
-        return Local(start - 1, weights)
-
-    def average(self, local: Local, amounts: np.ndarray) -> np.ndarray:
-        """sum over nodes of amounts[n] times the lifted power of X_n at s + log: (3, S)."""
-        rows = []
+    def average(self, token: int, amounts: np.ndarray) -> np.ndarray:
+        local, rows = self.places[token], []
         for power, amount in zip(self.kernels.AVERAGE_POWERS, amounts, strict=True):
             spread = np.zeros(self.size)
             for offset, weight in enumerate(local.weights):
@@ -87,19 +147,22 @@ class LiftTable:
             rows.append(correlated[:: self.stride])
         return np.stack(rows)
 
-    def moments(self, variation: np.ndarray) -> np.ndarray:
-        """sum over s of variation[n, s] times a lifted power at s + l: (size, M), l in front."""
+    def moments(self, variation: np.ndarray, tokens: Sequence[int]) -> list[np.ndarray]:
         dense = np.zeros((3, (self.s.size - 1) * self.stride + 1))
         dense[:, :: self.stride] = variation
         rows = [
             fftconvolve(self.powers[power], dense[n, ::-1], mode="valid")
             for n, power in self.kernels.MOMENT_POWERS
         ]
-        return np.ascontiguousarray(np.stack(rows).T)
+        lattice = np.ascontiguousarray(np.stack(rows).T)
+        return [self.places[token].read(lattice) for token in tokens]
 
-    def at(self, lattice: np.ndarray, local: Local) -> np.ndarray:
-        """Functions given on the lattice of l, shape (size, M), at each node: (M, N)."""
-        out = np.zeros((local.start.size, lattice.shape[1]))
-        for offset, weight in enumerate(local.weights):
-            out += weight[:, None] * lattice[local.start + offset]
-        return out.T
+
+def locate(logs: np.ndarray, first: float, spacing: float) -> Local:
+    """The neighbours of each node on a lattice, with Lagrange's cubic weights."""
+    position = (logs - first) / spacing
+    start = position.astype(int)
+    x = position - start
+    a, b, c = x + 1, x - 1, x - 2
+    weights = np.stack([-x * b * c / 6, a * b * c / 2, -a * x * c / 2, a * x * b / 6])
+    return Local(start - 1, weights)

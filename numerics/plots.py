@@ -31,7 +31,7 @@ def _figure(width: float, height: float, columns: int = 1) -> tuple[Figure, Any]
     return figure, figure.subplots(1, columns)
 
 
-def _svg(figure: Figure) -> str:
+def svg_text(figure: Figure) -> str:
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
     svg = text.getvalue()
@@ -48,8 +48,8 @@ def risk_figure(data: xr.Dataset) -> str:
             look = {"color": COLOURS[i], "linestyle": STYLES[i], "linewidth": 2.2}
             left.plot(data.scale, one.risk_on_ray, label=str(name), **look)
             right.plot(data.length, one.risk_by_length, marker="o", markersize=4, **look)
-            _band(left, data.scale, one.risk_on_ray, one.error_on_ray, COLOURS[i])
-            _band(right, data.length, one.risk_by_length, one.error_by_length, COLOURS[i])
+            band(left, data.scale, one.risk_on_ray, one.error_on_ray, COLOURS[i])
+            band(right, data.length, one.risk_by_length, one.error_by_length, COLOURS[i])
         left.axhline(bayes, color="black", linewidth=1, zorder=1, label="Bayes risk")
         right.plot(data.length, data.bayes_by_length, color="black", linewidth=1, zorder=1)
         left.set(xlabel="scale of the heads (1: the atoms)", ylabel="population risk E")
@@ -64,10 +64,10 @@ def risk_figure(data: xr.Dataset) -> str:
         figure.legend(
             *left.get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=10
         )
-        return _svg(figure)
+        return svg_text(figure)
 
 
-def _band(axes: Any, x: Any, y: Any, error: Any, colour: str) -> None:
+def band(axes: Any, x: Any, y: Any, error: Any, colour: str) -> None:
     """The stated error, where it is wide enough to be seen."""
     axes.fill_between(x, y - error, y + error, color=colour, alpha=0.3, linewidth=0)
 
@@ -94,4 +94,4 @@ def z_score_figure(z: dict[str, np.ndarray], bound: float) -> str:
         axes.set(xlim=(-limit, limit), ylim=(len(z) - 0.5, -0.5))
         axes.set_xlabel("z-score of theory against simulation (dashed: bound)")
         axes.grid(axis="y", visible=False)
-        return _svg(figure)
+        return svg_text(figure)

@@ -8,7 +8,7 @@ from types import ModuleType
 import numpy as np
 
 from numerics.errors import InputError
-from numerics.gaussian import WIDE, HeadFactors, normal_nodes
+from numerics.gaussian import WIDE, HeadFactors, normal_rule
 from numerics.lengths import SequenceLength
 from numerics.lift import LiftNodes
 from numerics.logits import LogitLaw, Response
@@ -59,12 +59,12 @@ def _smoothing(law: LogitLaw, longest: int) -> np.ndarray:
     return np.sqrt(smallest / 3 / (1 + 2 * np.log(longest)))
 
 
-def _factors(kernels, law, resolution, h, nodes: LiftNodes) -> HeadFactors:
+def _factors(factors, law, resolution, h, nodes: LiftNodes) -> HeadFactors:
     """Head h's factors at given lift nodes, on the logits where any token may be."""
     centres, widths = law.all_means[:, h], np.sqrt(law.all_covariances[:, h, h])
     reach = resolution.window * widths
     ends = [(c - r, c + r) for c, r, b in zip(centres, reach, widths, strict=True) if b >= WIDE]
-    return HeadFactors.on(kernels, resolution, nodes, ends)
+    return HeadFactors.on(factors, resolution, nodes, ends)
 
 
 def _whole_range(kernels, law, resolution, h) -> tuple[float, float]:
@@ -88,7 +88,7 @@ def _single(kernels, law, length, gamma, resolution, h, smoothing, total) -> tup
     else:
         ends = _whole_range(kernels, law, resolution, h)
         nodes = LiftNodes.between(*ends, resolution, smoothing, kernels.OFFSET)
-    table = _factors(kernels, law, resolution, h, nodes)
+    table = _factors(kernels.factors, law, resolution, h, nodes)
     widths = np.sqrt(law.all_covariances[:, h, h])
     average = table.average(law.all_means[:, h], widths)  # (3, 3, S, A + 1)
     relevant = average[:, 0, :, :-1] @ law.odds
@@ -105,10 +105,10 @@ def _single(kernels, law, length, gamma, resolution, h, smoothing, total) -> tup
 
 def _pair_factors(kernels, law, resolution, h, smoothing, ends) -> HeadFactors:
     if kernels.SCOPE == "none":
-        return _factors(kernels, law, resolution, h, LiftNodes.none())
+        return _factors(kernels.pair_factors, law, resolution, h, LiftNodes.none())
     low, high = ends
     nodes = LiftNodes.between(low, high, resolution, smoothing, kernels.OFFSET)
-    return _factors(kernels, law, resolution, h, nodes.with_tail(kernels.POWER))
+    return _factors(kernels.pair_factors, law, resolution, h, nodes.with_tail(kernels.POWER))
 
 
 def _pairs(kernels, law, length, gamma, resolution, tables, total):
@@ -187,7 +187,7 @@ def _pair_averages(tables, pairs, centres, widths):
             continue
         own = slice(table.nodes.s.size)
         spread = np.broadcast_to(widths[sides][..., None], centres[sides].shape)
-        average = table.average(centres[sides].ravel(), spread.ravel(), orders=2)
+        average = table.average(centres[sides].ravel(), spread.ravel())
         average = average.reshape(*average.shape[:3], -1, *rows)
         s[(*sides, own)], areas[(*sides, own)] = table.nodes.s, table.nodes.weights
         for number, (side, pair) in enumerate(zip(*sides, strict=True)):
@@ -211,10 +211,7 @@ def _common_part(law: LogitLaw, resolution: Resolution, pairs: np.ndarray):
     widths = np.sqrt((1 - strength) * variances)
     distinct = set(zip(slopes.ravel().tolist(), widths.ravel().tolist(), strict=True))
     slopes[1] *= np.sign(rho)
-    if np.all(slopes == 0):
-        z, weights = np.zeros(1), np.ones(1)
-    else:
-        step = min(resolution.normal_step(slope, width) for slope, width in distinct)
-        z, weights = normal_nodes(step, resolution.window)
+    rules = (normal_rule(slope, resolution, width) for slope, width in distinct)
+    z, weights = max(rules, key=lambda rule: rule[0].size)
     centres = law.all_means.T[pairs][..., None] + slopes[..., None] * z
     return z, weights, centres, widths

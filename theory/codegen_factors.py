@@ -59,11 +59,24 @@ def denominator(
 
 
 def single_factors(activation: Activation) -> list[str]:
-    """``factors(s, x)``: X_n and its first two derivatives in x; the normalizer's logarithm."""
+    """``factors``, ``pair_factors``: X_n and its derivatives in x; the normalizer's logarithm."""
     form = scaled(activation)
+    # A pair of heads needs no squares.
+    parts = [
+        _factors(activation, form, "factors", 3),
+        _factors(activation, form, "pair_factors", 2),
+    ]
+    if activation.scope != "none":
+        log = f"return {source(form.kappa)} + np.log({source(form.g[0])} + 0.0 * x)"
+        unit = [f"kappa = {source(form.kappa)}"] if form.kappa.has(sp.Max) else []
+        parts.append(function("log_normalizer(x)", "ln g(x).", [*unit, log]))
+    return parts
+
+
+def _factors(activation: Activation, form: Scaled, name: str, orders: int) -> str:
     values = _values(form)
     targets, equations = [], []
-    for order, local in enumerate(_locals(activation)):
+    for order, local in enumerate(_locals(activation)[:orders]):
         for degree, expression in enumerate(fac.logit_derivatives(local)):
             targets.append((f"out[{order}, {degree}]", expression.subs(values)))
         equations.append(f"X_{order} = {local}")
@@ -77,22 +90,17 @@ def single_factors(activation: Activation) -> list[str]:
             head.append(f"t = _exp({source(sym.s + form.kappa)})")
     body = [
         *head,
-        "out = np.empty((3, 3, *np.broadcast_shapes(s.shape, x.shape)))",
+        f"out = np.empty(({orders}, 3, *np.broadcast_shapes(s.shape, x.shape)))",
         *lines(targets),
         "return out",
     ]
     scale = "" if activation.scope == "none" else f", in units e^kappa of g, kappa = {form.kappa}"
     doc = (
-        "out[n, d]: d-th derivative in x of X_n" + scale + ".\n\n"
+        f"out[n, d], n < {orders}: d-th derivative in x of X_n" + scale + ".\n\n"
         f"{'; '.join(equations)}; f0 = {activation.score}"
         + ("." if activation.scope == "none" else f", g0 = {activation.normalizer}, t = e^s.")
     )
-    parts = [function("factors(s, x)", doc, body)]
-    if activation.scope != "none":
-        log = f"return {source(form.kappa)} + np.log({source(form.g[0])} + 0.0 * x)"
-        unit = [f"kappa = {source(form.kappa)}"] if form.kappa.has(sp.Max) else []
-        parts.append(function("log_normalizer(x)", "ln g(x).", [*unit, log]))
-    return parts
+    return function(f"{name}(s, x)", doc, body)
 
 
 def _locals(activation: Activation) -> list[sp.Expr]:

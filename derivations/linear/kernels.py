@@ -42,7 +42,7 @@ def attention(x):
 
 
 def factors(s, x):
-    """out[n, d]: d-th derivative in x of X_n.
+    """out[n, d], n < 3: d-th derivative in x of X_n.
 
     X_0 = 1; X_1 = f0; X_2 = f0**2; f0 = x.
     """
@@ -57,6 +57,22 @@ def factors(s, x):
     out[2, 0] = x**2
     out[2, 1] = 2*x
     out[2, 2] = 2
+    return out
+
+
+def pair_factors(s, x):
+    """out[n, d], n < 2: d-th derivative in x of X_n.
+
+    X_0 = 1; X_1 = f0; f0 = x.
+    """
+    s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    out = np.empty((2, 3, *np.broadcast_shapes(s.shape, x.shape)))
+    out[0, 0] = 1
+    out[0, 1] = 0
+    out[0, 2] = 0
+    out[1, 0] = x
+    out[1, 1] = 1
+    out[1, 2] = 0
     return out
 
 

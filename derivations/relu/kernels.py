@@ -43,7 +43,7 @@ def attention(x):
 
 
 def factors(s, x):
-    """out[n, d]: d-th derivative in x of X_n.
+    """out[n, d], n < 3: d-th derivative in x of X_n.
 
     X_0 = 1; X_1 = f0; X_2 = f0**2; f0 = Ramp(x).
     """
@@ -62,6 +62,22 @@ def factors(s, x):
     out[2, 0] = w_0**2
     out[2, 1] = w_1*w_3
     out[2, 2] = 2*w_1**2 + w_2*w_3
+    return out
+
+
+def pair_factors(s, x):
+    """out[n, d], n < 2: d-th derivative in x of X_n.
+
+    X_0 = 1; X_1 = f0; f0 = Ramp(x).
+    """
+    s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    out = np.empty((2, 3, *np.broadcast_shapes(s.shape, x.shape)))
+    out[0, 0] = 1
+    out[0, 1] = 0
+    out[0, 2] = 0
+    out[1, 0] = np.maximum(x, 0.0)
+    out[1, 1] = np.heaviside(x, 0.5)
+    out[1, 2] = (0.0 * x)
     return out
 
 

@@ -49,7 +49,7 @@ def attention(x):
 
 
 def factors(s, x):
-    """out[n, d]: d-th derivative in x of X_n, in units e^kappa of g, kappa = x.
+    """out[n, d], n < 3: d-th derivative in x of X_n, in units e^kappa of g, kappa = x.
 
     X_0 = exp(-g0*t); X_1 = f0*t*exp(-g0*t); X_2 = f0**2*t**2*exp(-g0*t); f0 = exp(x), g0 =
     exp(x), t = e^s.
@@ -73,6 +73,28 @@ def factors(s, x):
     out[2, 0] = w_4
     out[2, 1] = 2*w_0*w_3 - w_6
     out[2, 2] = (t*t*t*t)*w_0 + 4*w_4 - 5*w_6
+    return out
+
+
+def pair_factors(s, x):
+    """out[n, d], n < 2: d-th derivative in x of X_n, in units e^kappa of g, kappa = x.
+
+    X_0 = exp(-g0*t); X_1 = f0*t*exp(-g0*t); f0 = exp(x), g0 = exp(x), t = e^s.
+    """
+    s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    t = _exp(s + x)
+    out = np.empty((2, 3, *np.broadcast_shapes(s.shape, x.shape)))
+    w_0 = np.exp(-t)
+    w_1 = t*w_0
+    w_2 = -w_1
+    w_3 = t**2*w_0
+    w_4 = w_2 + w_3
+    out[0, 0] = w_0
+    out[0, 1] = w_2
+    out[0, 2] = w_4
+    out[1, 0] = w_1
+    out[1, 1] = -w_4
+    out[1, 2] = (t*t*t)*w_0 + w_1 - 3*w_3
     return out
 
 

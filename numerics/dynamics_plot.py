@@ -1,0 +1,235 @@
+# notation: tau flow time = number of SGD steps * learning_rate / D; m_h alignments of head h.
+"""The figure of learning: risk and alignments against flow time, theory and simulation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import matplotlib
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from numerics.averages import along
+from numerics.directions import SAME
+from numerics.errors import InputError
+from numerics.phases import Phases, alignments
+from numerics.plateaus import times
+from numerics.plots import COLOURS, STYLE, STYLES, band, svg_text
+from numerics.priors import Prior
+
+MARKERS = ("o", "s", "^", "D", "v", "P")
+AXIS_PANELS = 3
+# Means over runs are drawn at some of the times, so that error bars can be told apart.
+POINTS = 12
+RISK = "#444444"
+SHADE = "0.9"
+
+
+def dynamics_figure(
+    flow: xr.Dataset, comparison: xr.Dataset | None, prior: Prior, bayes: float, phases: Phases
+) -> str:
+    """Risk and alignments along a gradient flow, with SGD where it was compared, as SVG text.
+
+    First panel: the population risk with its error band, and the Bayes risk. Then the alignment
+    of each head along the mean direction (if there is one) and along the singular directions,
+    three panels at most. flow: m, risk, risk_error over time, head, spike. comparison: from
+    ``averages.compare``; its means over runs are drawn at some twelve times, with one standard
+    error, times of different heads shifted. Shaded: plateaus; dashed upright: the feature time;
+    hatched: excursions. Time is tau, on a logarithmic axis, so that tau = 0 is not shown.
+
+    Raises InputError when flow, comparison and prior do not fit together.
+    """
+    with matplotlib.rc_context(STYLE):
+        return svg_text(_draw(flow, comparison, prior, bayes, phases))
+
+
+def _draw(
+    flow: xr.Dataset, comparison: xr.Dataset | None, prior: Prior, bayes: float, phases: Phases
+) -> Figure:
+    tau = times(flow["time"].values)
+    m = alignments(flow["m"].transpose("time", "head", "spike").values, tau, prior.spikes)
+    if comparison is not None and comparison["m_mean"].shape != m.shape:
+        raise InputError(
+            f"comparison: expected m of shape {m.shape}, got {comparison['m_mean'].shape}"
+        )
+    if len(phases.feature_times) != prior.spikes:
+        raise InputError(f"phases: expected those of a prior with {prior.spikes} spikes")
+    axes = _axes(phases)
+    rows = 1 if len(axes) < AXIS_PANELS else 2
+    columns = math.ceil((1 + len(axes)) / rows)
+    figure = Figure(figsize=(4.6 * columns, 0.9 + 3.7 * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
+    shown = tau > 0
+    for panel in panels:
+        panel.set(xscale="log", xlim=(tau[shown][0], tau[-1]))
+        for one in phases.plateaus:
+            panel.axvspan(*_span(one.start, one.end, one.at), color=SHADE, linewidth=0, zorder=0)
+    for panel in panels[-columns:]:
+        panel.set_xlabel("flow time tau = steps x learning rate / D")
+    _risk_panel(panels[0], flow, comparison, bayes, phases)
+    for panel, (label, axis, direction) in zip(panels[1:], axes, strict=True):
+        _axis_panel(panel, tau[shown], m[shown] @ axis, comparison, axis)
+        panel.set_ylabel(label)
+        if direction is not None:
+            _mark_specialization(panel, direction, phases)
+    handles = _legend(m.shape[1], comparison)
+    figure.legend(handles=handles, loc="outside upper center", ncols=2 * columns)
+    return figure
+
+
+def _axes(phases: Phases) -> list[tuple[str, np.ndarray, int | None]]:
+    """Label, unit vector and number of the singular direction of each panel.
+
+    A singular direction along the mean is one panel for both.
+    """
+    found: list[tuple[str, np.ndarray, int | None]] = []
+    basis = phases.directions
+    for f, (axis, variance) in enumerate(zip(basis.singular, basis.variances, strict=True)):
+        both = basis.mean is not None and abs(basis.mean @ axis) > 1 - SAME
+        name = f"direction {f + 1}, the mean's" if both else f"direction {f + 1}"
+        shared = ", shared" if basis.degenerate[f] else ""
+        found.append((f"alignment along {name}\n(variance {variance:.3g}{shared})", axis, f))
+    if basis.mean is not None and np.max(np.abs(basis.singular @ basis.mean)) <= 1 - SAME:
+        found.insert(0, ("alignment along the mean", basis.mean, None))
+    return found[:AXIS_PANELS]
+
+
+def _risk_panel(
+    panel: Any, flow: xr.Dataset, comparison: xr.Dataset | None, bayes: float, phases: Phases
+) -> None:
+    data = flow.isel(time=flow["time"].values > 0)
+    tau, risk = data["time"].values, data["risk"].values
+    panel.plot(tau, risk, color=RISK, linewidth=2.2)
+    band(panel, tau, risk, data["risk_error"].values, RISK)
+    if comparison is not None:
+        mean, error = comparison["risk_mean"].values, comparison["risk_standard_error"].values
+        _points(panel, comparison, mean, error, 0.0, color=RISK, marker="o")
+    panel.axhline(bayes, color="black", linewidth=1)
+    # Risks lie above the Bayes risk and begin high: the lower left corner is free.
+    panel.annotate(
+        f"Bayes risk {bayes:.3f}",
+        (0.02, bayes),
+        (0, 3),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        fontsize=9,
+    )
+    panel.set_ylabel("population risk E")
+    for one in phases.plateaus:
+        start, end = _span(one.start, one.end, one.at)
+        _above(panel, math.sqrt(start * end), "plateau")
+
+
+def _axis_panel(
+    panel: Any,
+    tau: np.ndarray,
+    aligned: np.ndarray,
+    comparison: xr.Dataset | None,
+    axis: np.ndarray,
+) -> None:
+    heads = aligned.shape[1]
+    for h in range(heads):
+        look = _look(h)
+        panel.plot(
+            tau, aligned[:, h], color=look["color"], linestyle=look["linestyle"], linewidth=2
+        )
+        if comparison is not None:
+            mean, error = along(comparison, axis)
+            colour, marker = look["color"], look["marker"]
+            _points(
+                panel, comparison, mean[:, h], error[:, h], h / heads, color=colour, marker=marker
+            )
+
+
+def _points(
+    panel: Any, comparison: xr.Dataset, mean: Any, error: Any, shift: float, **look: Any
+) -> None:
+    """Means with error bars at the recorded times next to a logarithmic grid."""
+    tau = comparison["time"].values
+    first = int(np.argmax(tau > 0))
+    logs = np.log(tau[first:])
+    grid = np.linspace(logs[0], logs[-1], POINTS + 1)
+    step = grid[1] - grid[0]
+    near = np.abs(logs[:, None] - grid[:-1] - (0.2 + 0.6 * shift) * step).argmin(0)
+    at = first + np.unique(near)
+    panel.errorbar(
+        tau[at],
+        mean[at],
+        error[at],
+        linestyle="none",
+        markersize=4.5,
+        markerfacecolor="white",
+        capsize=2,
+        linewidth=1.2,
+        zorder=3,
+        **look,
+    )
+
+
+def _mark_specialization(panel: Any, direction: int, phases: Phases) -> None:
+    when = phases.feature_times[direction]
+    if math.isfinite(when):
+        panel.axvline(when, color="0.35", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+        _above(panel, when, "half spread")
+    here = [one for one in phases.excursions if one.direction == direction]
+    for row, one in enumerate(here, start=1):
+        panel.axvspan(
+            one.left_at, one.joined_at, facecolor="none", edgecolor="0.65", hatch="///", zorder=0
+        )
+        middle = math.sqrt(one.left_at * one.joined_at)
+        _above(panel, middle, f"head {one.head + 1} moves over", row)
+
+
+def _span(start: float, end: float, at: float) -> tuple[float, float]:
+    """Start and end of a plateau, its slowest time standing for one that is not known."""
+    return (start if start > 0 else at, end if math.isfinite(end) else at)
+
+
+def _above(panel: Any, x: float, text: str, row: int = 0) -> None:
+    """A small label above the frame, where no data are; none for a time that is not shown."""
+    first, last = panel.get_xlim()
+    if not first <= x <= last:
+        return
+    panel.annotate(
+        text,
+        (x, 1),
+        (0, 2 + 11 * row),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        ha="center",
+        fontsize=8.5,
+        color="0.25",
+    )
+
+
+def _look(head: int) -> dict[str, Any]:
+    """Colour, line and marker of a head; the line shifts when the colours come round again."""
+    turn = head // len(COLOURS)
+    return {
+        "color": COLOURS[head % len(COLOURS)],
+        "linestyle": STYLES[(head + turn) % len(STYLES)],
+        "marker": MARKERS[(head + 2 * turn) % len(MARKERS)],
+    }
+
+
+def _legend(heads: int, comparison: xr.Dataset | None) -> list[Line2D]:
+    marker: dict[str, Any] = (
+        {} if comparison is None else {"markersize": 4.5, "markerfacecolor": "white"}
+    )
+    entries = []
+    for h in range(heads):
+        look = _look(h)
+        if comparison is None:
+            del look["marker"]
+        entries.append(Line2D([], [], label=f"head {h + 1}", linewidth=2, **look, **marker))
+    entries.append(Line2D([], [], color=RISK, linewidth=2.2, label="gradient flow"))
+    if comparison is not None:
+        runs = int(comparison["runs"].max())
+        label = f"SGD: mean of {runs} runs, standard error" if runs > 1 else "SGD: one run"
+        entries.append(
+            Line2D([], [], color=RISK, marker="o", linestyle="none", label=label, **marker)
+        )
+    return entries
