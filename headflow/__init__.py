@@ -27,6 +27,11 @@ _HOMES = {
     "bayes_risk": "numerics.bayes",
     "validate": "headflow.validation",
     "gradient_flow": "headflow.flow",
+    "simulate_sgd": "headflow.sgd",
+    "random_start": "numerics.starts",
+    "phases": "numerics.phases",
+    "compare": "numerics.averages",
+    "align_heads": "numerics.averages",
 }
 __all__ = sorted(_HOMES)
 

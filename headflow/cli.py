@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from headflow import dynamics_commands
 from headflow.options import (
     DEFAULT_PRIOR,
     HeadsOpt,
@@ -21,6 +20,7 @@ from headflow.options import (
     TokensOpt,
     takes_activation,
 )
+from headflow.output import emit, fail, given, progress_bar, refuse, text_table
 
 app = typer.Typer(
     name="headflow",
@@ -53,7 +53,7 @@ def activations(as_json: JsonOpt = False, out: OutOpt = None) -> None:
 
     names = ("name", "score", "scope", "offset", "power", "bias", "gain")
     rows = [{name: str(getattr(act, name)) for name in names} for act in CATALOGUE.values()]
-    _emit(rows, _table(rows), as_json, out)
+    emit(rows, text_table(rows), as_json, out)
 
 
 @app.command()
@@ -78,14 +78,14 @@ def derive(
         folder = DERIVATIONS
     require_writable(folder)
     if everything:
-        for member in _progress(list(CATALOGUE.values()), "deriving"):
+        for member in progress_bar(list(CATALOGUE.values()), "deriving"):
             write(Derived(member), folder)
         write_bayes_risk(folder)
         return
     derived = Derived(act)
     failed = [step.rule for step, result in derived.checks if not result.passed]
     if failed:
-        _fail(f"derive: steps that do not hold in numbers: {', '.join(failed)}")
+        fail(f"derive: steps that do not hold in numbers: {', '.join(failed)}")
     where = write(derived, folder)
     result = {
         "activation": act.definition(),
@@ -98,7 +98,7 @@ def derive(
         f"E = {derived.latex()}\n\n{len(derived.steps)} steps, every one checked by numbers; "
         f"written: {where}/equations.md, kernels.py, checks.md"
     )
-    _emit(result, text, as_json, out)
+    emit(result, text, as_json, out)
 
 
 @app.command()
@@ -122,17 +122,17 @@ def risk(
     from headflow.inputs import read_matrix, read_point, read_prior, read_tokens
     from headflow.risk import PopulationRisk
 
-    act, law = _given(act), read_prior(prior)
+    act, law = given(act), read_prior(prior)
     alignments, gram = read_point(law, at, m, overlaps)
     free = None if beta is None else read_matrix("beta", beta)
     function = PopulationRisk(act, law, read_tokens(tokens), rtol=rtol)
     if not gradient:
         value = function(alignments, gram, beta=free)
-        _emit(vars(value), str(value), as_json, out)
+        emit(vars(value), str(value), as_json, out)
         return
     slopes = function.gradient(alignments, gram, beta=free)
     result = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(slopes).items()}
-    _emit(result, "\n".join(f"{key}: {value}" for key, value in result.items()), as_json, out)
+    emit(result, "\n".join(f"{key}: {value}" for key, value in result.items()), as_json, out)
 
 
 @app.command()
@@ -148,7 +148,7 @@ def bayes(
     from numerics.bayes import bayes_risk
 
     value = bayes_risk(read_prior(prior), read_tokens(tokens), rtol=rtol)
-    _emit(vars(value), str(value), as_json, out)
+    emit(vars(value), str(value), as_json, out)
 
 
 @app.command()
@@ -167,7 +167,7 @@ def validate(
     from headflow.validation import validate as run
 
     law, length = read_prior(prior), read_tokens(tokens)
-    result = run(_given(act), law, tokens=length, heads=heads, seed=seed)
+    result = run(given(act), law, tokens=length, heads=heads, seed=seed)
     payload = {
         "passed": result.passed,
         "bound": result.bound,
@@ -175,9 +175,9 @@ def validate(
         "notes": list(result.notes),
         "rows": [vars(row) for row in result.rows],
     }
-    _emit(payload, result.table(), as_json, out)
+    emit(payload, result.table(), as_json, out)
     if not result.passed:
-        _fail(f"validate: a z-score is above the bound {result.bound:.2f}")
+        fail(f"validate: a z-score is above the bound {result.bound:.2f}")
 
 
 @app.command()
@@ -196,10 +196,13 @@ def report(
 
     require_writable(out)
     law, length = read_prior(prior), read_tokens(tokens)
-    summary = write_report(law, prior, length, heads, seed=seed, folder=out, progress=_progress)
-    _emit(summary, f"written: {out}/index.html, {out}/data.nc", as_json, None)
+    summary = write_report(law, prior, length, heads, seed=seed, folder=out, progress=progress_bar)
+    emit(summary, f"written: {out}/index.html, {out}/data.nc", as_json, None)
     if not summary["passed"]:
-        _fail("report: a validation failed; see the table in the report")
+        fail("report: a validation failed; see the table in the report")
+
+
+app.command()(dynamics_commands.flow)
 
 
 def main() -> None:
@@ -211,56 +214,12 @@ def main() -> None:
     try:
         code = app(standalone_mode=False)
     except (InputError, DefinitionError) as problem:
-        _refuse(str(problem))
+        refuse(str(problem))
     except OSError as problem:
-        _refuse(f"{problem.filename}: {problem.strerror}")
+        refuse(f"{problem.filename}: {problem.strerror}")
     except Exception as problem:
         # The parser of the command line says what is wrong with an option; anything else is ours.
         if not hasattr(problem, "format_message"):
             raise
-        _refuse(problem.format_message())
+        refuse(problem.format_message())
     raise SystemExit(code if isinstance(code, int) else 0)
-
-
-def _given(act: Any) -> Any:
-    if act is None:
-        from numerics.errors import InputError
-
-        raise InputError("Missing argument 'activation': a catalogue name or a score in x")
-    return act
-
-
-def _refuse(message: str) -> None:
-    print(f"headflow: {message}" if message else "headflow: see --help", file=sys.stderr)
-    raise SystemExit(2) from None
-
-
-def _fail(message: str) -> None:
-    print(f"headflow: {message}", file=sys.stderr)
-    raise SystemExit(1)
-
-
-def _emit(result: Any, text: str, as_json: bool, out: Path | None) -> None:
-    printed = json.dumps(result, indent=2, default=str) if as_json else text
-    if out is not None:
-        from headflow.store import write_whole
-
-        write_whole(out, printed + "\n")
-    print(printed)
-
-
-def _table(rows: list[dict[str, str]]) -> str:
-    """Columns of plain text, as wide as their widest entry."""
-    names = list(rows[0])
-    widths = [max(len(name), *(len(row[name]) for row in rows)) for name in names]
-    lines = [names, *([row[name] for name in names] for row in rows)]
-    padded = ([cell.ljust(w) for cell, w in zip(line, widths, strict=True)] for line in lines)
-    return "\n".join("  ".join(cells).rstrip() for cells in padded)
-
-
-def _progress(items: list[Any], what: str):
-    """Yield the items behind a progress bar on stderr that says what is going on."""
-    from rich.console import Console
-    from rich.progress import track
-
-    yield from track(items, description=what, console=Console(stderr=True))

@@ -8,9 +8,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from numerics.checks import order_parameters
+import numpy as np
+
+from numerics.checks import count, order_parameters, positive
 from numerics.errors import InputError
 from numerics.priors import FiniteSupport, GaussianPrior, Prior, flipped_spikes
+from numerics.starts import random_start
 from theory.activation import Activation
 from theory.catalogue import CATALOGUE
 from theory.catalogue import activation as by_name
@@ -78,6 +81,23 @@ def read_point(prior: Prior, at: str | None, m: str | None, R: str | None) -> tu
     if m is None or R is None:
         raise InputError("risk: give both --m and --R, or --at atoms")
     return order_parameters(read_matrix("m", m), read_matrix("R", R), prior.spikes)
+
+
+def read_start(
+    prior: Prior, heads: int, m: str | None, R: str | None, dimension: int, size: float, seed: int
+) -> tuple[Any, Any]:
+    """Where training starts: given as two matrices, or heads drawn at random in R^D."""
+    if m is None and R is None:
+        return random_start(heads, prior.spikes, dimension, size, seed)
+    if m is None or R is None:
+        raise InputError("start: give both --m and --R, or neither for a random start")
+    return order_parameters(read_matrix("m", m), read_matrix("R", R), prior.spikes)
+
+
+def read_times(time: float, points: int) -> np.ndarray:
+    """tau = 0, then ``points`` log-spaced times over four decades, the last one ``time``."""
+    last, number = positive("time", time), count("points", points, least=2)
+    return np.concatenate([[0.0], np.geomspace(1e-4 * last, last, number)])
 
 
 def read_tokens(text: str) -> Any:

@@ -20,6 +20,21 @@ SeedOpt = Annotated[int, typer.Option(help="Seed of every random stream.")]
 JsonOpt = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 OutOpt = Annotated[Path | None, typer.Option(help="Write the result to this file as well.")]
 
+# Where training starts, and for how long it goes on.
+StartMOpt = Annotated[str | None, typer.Option("--m", help="Start: alignments (H, F) as JSON.")]
+StartROpt = Annotated[str | None, typer.Option("--R", help="Start: overlaps (H, H) as JSON.")]
+SizeOpt = Annotated[float, typer.Option(help="Norm of the heads of a random start.")]
+DimensionOpt = Annotated[int, typer.Option(help="Token dimension D.")]
+RateOpt = Annotated[float, typer.Option(help="Learning rate eta of online SGD.")]
+BatchOpt = Annotated[int, typer.Option(help="Mini-batch size.")]
+TimeOpt = Annotated[float, typer.Option(help="Last tau = steps * learning rate / D.")]
+PointsOpt = Annotated[int, typer.Option(help="Number of times recorded, log-spaced.")]
+WorkersOpt = Annotated[int, typer.Option(help="Number of processes.")]
+BetaOpt = Annotated[str | None, typer.Option(help="Start of free biases (H,) as JSON.")]
+GainOpt = Annotated[float | None, typer.Option("--gain0", help="Start of a free gain.")]
+NetcdfOpt = Annotated[Path | None, typer.Option(help="Write the Dataset to this netCDF file.")]
+FigureOpt = Annotated[Path | None, typer.Option(help="Draw risk and alignments as SVG.")]
+
 DEFAULT_PRIOR = "flipped:2.0,1.5"
 
 # What defines an activation: the argument, and the entries of its definition to override.

@@ -14,7 +14,7 @@ import xarray as xr
 
 from headflow import page
 from headflow.risk import PopulationRisk
-from headflow.store import write_whole
+from headflow.store import write_netcdf, write_whole
 from headflow.validation import validate
 from headflow.versions import versions
 from numerics import plots
@@ -88,7 +88,7 @@ def write_report(
     summary = _summary(acts, done, bayes)
     html = _page(acts, done, data, bayes, at, config)
     folder.mkdir(parents=True, exist_ok=True)
-    _write_netcdf(data, folder / "data.nc")
+    write_netcdf(data, folder / "data.nc")
     write_whole(folder / "index.html", html)
     return summary
 
@@ -248,10 +248,3 @@ def _page(acts, done, data, bayes, at, config) -> str:
             ),
         ],
     )
-
-
-def _write_netcdf(data: xr.Dataset, path: Path) -> None:
-    """netCDF through a temporary file, so that an interruption leaves the old one."""
-    temporary = path.with_suffix(".part")
-    data.to_netcdf(temporary, engine="h5netcdf")
-    temporary.replace(path)

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import sympy
+import xarray as xr
 from platformdirs import user_cache_path
 
 import derivations
@@ -69,6 +70,17 @@ def write_whole(path: Path, text: str) -> None:
         temporary.write(text)
     os.chmod(name, 0o644)
     os.replace(name, path)
+
+
+def write_netcdf(data: xr.Dataset, path: Path) -> None:
+    """Write a Dataset through a temporary file, so that an interruption leaves the old one.
+
+    The same Dataset gives the same bytes.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.part")
+    data.to_netcdf(temporary, engine="h5netcdf")
+    temporary.replace(path)
 
 
 def _key(activation: Activation) -> str:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class Checkpoint:
             with np.load(self.path, allow_pickle=False) as file:
                 kept = {name: file[name] for name in file.files}
             found = str(kept.pop(_CONFIGURATION))
-        except (OSError, ValueError, KeyError, EOFError) as problem:
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as problem:
             raise InputError(
                 f"checkpoint: {self.path} is not readable ({problem}); remove it to start anew"
             ) from None

@@ -78,24 +78,26 @@ def count(name: str, given: Any, *, least: int = 1) -> int:
     return int(given)
 
 
-def free_bias(kernels: ModuleType, beta: Any, heads: int) -> np.ndarray:
+def free_bias(kernels: ModuleType, beta: Any, heads: int, name: str = "beta") -> np.ndarray:
     """``beta`` as (H,) free biases, zeros for an activation that has none."""
     if not kernels.FREE_BIAS:
         if beta is not None:
-            raise InputError("beta: this activation has no free bias; choose bias='free'")
+            raise InputError(f"{name}: this activation has no free bias; choose bias='free'")
         return np.zeros(heads)
     if beta is None:
-        raise InputError("beta: this activation needs free biases; give one number a head")
-    beta = real_array("beta", beta, 1)
+        raise InputError(f"{name}: this activation needs free biases; give one number a head")
+    beta = real_array(name, beta, 1)
     if beta.size != heads:
-        raise InputError(f"beta: expected {heads} numbers, one a head, got {beta.size}")
+        raise InputError(f"{name}: expected {heads} numbers, one a head, got {beta.size}")
     return beta
 
 
-def fixed_or_free_gain(kernels: ModuleType, gain: float | None, heads: int) -> float | None:
+def fixed_or_free_gain(
+    kernels: ModuleType, gain: float | None, heads: int, name: str = "gain"
+) -> float | None:
     """The gain of ``heads`` heads, or None where it is free and was not given."""
     if kernels.FREE_GAIN:
-        return None if gain is None else float(real_array("gain", gain, 0))
+        return None if gain is None else float(real_array(name, gain, 0))
     if gain is not None:
-        raise InputError("gain: this activation has a fixed gain; choose gain='free'")
+        raise InputError(f"{name}: this activation has a fixed gain; choose gain='free'")
     return float(kernels.gain(heads))

@@ -123,7 +123,7 @@ def _advance(field, run, times, rtol, method, checkpoint, progress) -> str:
             solver.atol = field.packing.tolerance(solver.y, rtol)
             message = solver.step()
             if solver.status == "failed":
-                return str(message).rstrip(".")
+                return f"no step is short enough ({str(message).rstrip('.').lower()})"
             inside = (times > run.tau) & (times <= solver.t)
             if np.any(inside):
                 run.states[inside] = solver.dense_output()(times[inside]).T

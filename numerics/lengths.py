@@ -40,6 +40,12 @@ class SequenceLength:
     def longest(self) -> int:
         return max(self.lengths)
 
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+        """Random lengths of the given shape; a fixed length takes nothing from ``rng``."""
+        if len(self.lengths) == 1:
+            return np.full(shape, self.lengths[0])
+        return rng.choice(self.lengths, size=shape, p=self.odds)
+
     def powers(self, phi: np.ndarray) -> np.ndarray:
         """phi^(L-1) and its first two derivatives in phi, averaged over L: shape (3, ...)."""
         out = np.zeros((3, *np.shape(phi)))

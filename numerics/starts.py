@@ -29,9 +29,25 @@ def random_start(
             f"{heads} head(s), got {dimension}"
         )
     rng = np.random.default_rng(count("seed", seed, least=0))
+    k = size * heads_in_frame(rng, heads, spikes, dimension)
+    return k[:, :spikes].copy(), k @ k.T
+
+
+def heads_in_frame(rng: np.random.Generator, heads: int, spikes: int, dimension: int) -> np.ndarray:
+    """Heads k_h ~ N(0, I_D / D) by coordinates (H, F + H): along the spikes, and beyond them.
+
+    m_hf ~ N(0, 1/D), and D (R - m m^T) ~ Wishart_H(D - F).
+    """
     m = rng.standard_normal((heads, spikes))
-    # Bartlett: the Gram matrix of what is outside the spikes is T T^T, T lower triangular.
-    T = np.tril(rng.standard_normal((heads, heads)), -1)
-    np.fill_diagonal(T, np.sqrt(rng.chisquare(dimension - spikes - np.arange(heads))))
-    scale = size / np.sqrt(dimension)
-    return scale * m, scale**2 * (m @ m.T + T @ T.T)
+    rest = np.zeros((1, heads, heads))
+    bartlett(rng, dimension - spikes, rest)
+    return np.hstack([m, rest[0]]) / np.sqrt(dimension)
+
+
+def bartlett(rng: np.random.Generator, freedom: int, out: np.ndarray) -> None:
+    """Fill zeros (n, size, size) with lower triangular T for which T T^T ~ Wishart(freedom)."""
+    n, size, _ = out.shape
+    rows, columns = np.tril_indices(size, -1)
+    out[:, rows, columns] = rng.standard_normal((n, rows.size))
+    diagonal = np.arange(size)
+    out[:, diagonal, diagonal] = np.sqrt(rng.chisquare(freedom - diagonal, (n, size)))

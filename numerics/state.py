@@ -31,8 +31,8 @@ class State:
         beta and gain are given exactly when the activation leaves them free.
         """
         m, R = order_parameters(m, R, spikes)
-        beta = free_bias(kernels, beta, len(m))
-        gamma = fixed_or_free_gain(kernels, gain, len(m))
+        beta = free_bias(kernels, beta, len(m), "beta0")
+        gamma = fixed_or_free_gain(kernels, gain, len(m), "gain0")
         if gamma is None:
             raise InputError("gain0: this activation trains its gain; give the value to start from")
         return cls(m, R, beta, gamma)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from numerics import engines
+from numerics.checks import PSD_TOLERANCE
 from numerics.errors import InputError
 from numerics.noise import dimension, noise, require_sample_gradient
 from numerics.risk import Gradient, PopulationRisk
@@ -74,6 +75,9 @@ class VectorField:
     def __call__(self, tau: float, y: np.ndarray) -> np.ndarray:
         m, C, beta, gain = self.packing.unpack(y)
         kernels = self.risk.kernels
+        if not _physical(m @ m.T + C):
+            # A trial of a step that is too long: a stepper rejects nan and takes a shorter one.
+            return np.full_like(y, np.nan)
         slope = self.at(y)
         by_C = kernels.drift_C(slope.R, C)
         if self.noise_points is not None:
@@ -81,18 +85,17 @@ class VectorField:
             sigma = noise(kernels, law, self.risk.length, gain, self.noise_points)
             by_C = by_C + self.learning_rate / self.batch * sigma
         by_m = kernels.drift_m(slope.m, slope.R, m)
-        change = self.packing.pack(by_m, by_C, -slope.beta, -slope.gain)
-        if not np.all(np.isfinite(change)):
-            raise Halt("the right-hand side is not finite")
-        return change
+        return self.packing.pack(by_m, by_C, -slope.beta, -slope.gain)
 
     def start(self) -> np.ndarray:
         """The packed start; InputError where the field does not exist there."""
         y = self.packing.first()
         try:
-            self(0.0, y)
+            change = self(0.0, y)
         except Halt as reason:
             raise InputError(f"at the start: {reason}") from None
+        if not np.all(np.isfinite(change)):
+            raise InputError("at the start: the right-hand side is not finite")
         return y
 
     def at(self, y: np.ndarray) -> Gradient:
@@ -120,6 +123,14 @@ class VectorField:
         weights = self.risk.kernels.dissipation(slope.m, slope.R, m, m @ m.T + C)
         trained = self.packing.trains_bias * np.sum(slope.beta**2)
         return float(weights + trained + self.packing.trains_gain * slope.gain**2)
+
+
+def _physical(R: np.ndarray) -> bool:
+    """Whether R can be a matrix of overlaps, up to rounding."""
+    if not np.all(np.isfinite(R)):
+        return False
+    values = np.linalg.eigvalsh(R)
+    return bool(values[0] >= -PSD_TOLERANCE * values[-1])
 
 
 class GridTooLarge(Exception):

@@ -232,7 +232,7 @@ def test_two_processes_give_the_same_bits():
         ({"batch": 0}, "batch: expected an integer >= 1"),
         ({"rtol": 1e-14}, "rtol: expected"),
         ({"method": "LSODA"}, "method: expected one of"),
-        ({"beta0": [0.0]}, "beta: this activation has no free bias"),
+        ({"beta0": [0.0]}, "beta0: this activation has no free bias"),
     ],
 )
 def test_bad_input_is_one_line(changes, message):
@@ -251,7 +251,7 @@ def test_activations_without_a_flow_say_so():
     with pytest.raises(hf.InputError, match="kink"):
         hf.gradient_flow(kinked, [[0.1, 0.2]], [[1.0]], [1.0])
     free = hf.PopulationRisk(TRAINED, PRIOR, tokens=3)
-    with pytest.raises(hf.InputError, match="beta: this activation needs free biases"):
+    with pytest.raises(hf.InputError, match="beta0: this activation needs free biases"):
         hf.gradient_flow(free, [[0.1, 0.2]], [[1.0]], [1.0])
     with pytest.raises(hf.InputError, match="gain0"):
         hf.gradient_flow(free, [[0.1, 0.2]], [[1.0]], [1.0], beta0=[0.1])
