@@ -203,6 +203,7 @@ def report(
 
 
 app.command()(dynamics_commands.flow)
+app.command()(dynamics_commands.sgd)
 
 
 def main() -> None:

@@ -32,6 +32,16 @@ PointsOpt = Annotated[int, typer.Option(help="Number of times recorded, log-spac
 WorkersOpt = Annotated[int, typer.Option(help="Number of processes.")]
 BetaOpt = Annotated[str | None, typer.Option(help="Start of free biases (H,) as JSON.")]
 GainOpt = Annotated[float | None, typer.Option("--gain0", help="Start of a free gain.")]
+SeedsOpt = Annotated[int, typer.Option(help="Number of independent runs.")]
+SimulatorOpt = Annotated[
+    str, typer.Option(help="reduced: without vectors, exact in law. vectors: plain SGD in R^D.")
+]
+OwnStartsOpt = Annotated[
+    bool, typer.Option("--own-starts", help="Draw a start N(0, I/D) for each run.")
+]
+CompareOpt = Annotated[
+    bool, typer.Option("--compare", help="Set the equation with its learning-rate term beside.")
+]
 NetcdfOpt = Annotated[Path | None, typer.Option(help="Write the Dataset to this netCDF file.")]
 FigureOpt = Annotated[Path | None, typer.Option(help="Draw risk and alignments as SVG.")]
 

@@ -60,10 +60,19 @@ def progress_bar(items: list[Any], what: str) -> Iterator[Any]:
 
 @contextmanager
 def share_bar(what: str) -> Iterator[Callable[[float], None]]:
-    """A progress bar on stderr that is told the share done, from 0 to 1."""
+    """A progress bar on stderr that is told the share done, from 0 to 1, and starts when it is."""
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=1.0)
-        yield lambda share: bar.update(task, completed=share)
+    bar = Progress(console=Console(stderr=True), transient=True)
+    task = bar.add_task(what, total=1.0)
+
+    def tell(share: float) -> None:
+        bar.start()
+        bar.update(task, completed=share)
+
+    try:
+        yield tell
+    finally:
+        if bar.live.is_started:
+            bar.stop()

@@ -99,7 +99,7 @@ def compare(flow: xr.Dataset, sgd: xr.Dataset, alpha: float = 1e-3) -> xr.Datase
     data: dict[str, Any] = {"runs": ("time", count), "left_out": ("time", len(there) - count)}
     scores = []
     for name, dims in SHAPES.items():
-        mean, error = _mean(runs[name], there)
+        mean, error = mean_of_runs(runs[name], there)
         z = _z(mean, error, flows[name], errors[name])
         for part, values in {
             "": flows[name],
@@ -145,8 +145,11 @@ def along(comparison: xr.Dataset, axis: np.ndarray) -> tuple[np.ndarray, np.ndar
     return comparison["m_mean"].values @ axis, np.sqrt(np.where(variance < 0, 0.0, variance))
 
 
-def _mean(runs: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard error over the runs that are there, (time, ...) each."""
+def mean_of_runs(runs: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard error of runs (seed, time, ...) over those that are ``there`` (seed, time).
+
+    (time, ...) each; the error is nan for fewer than two runs, and 0 where all are equal.
+    """
     mean, error = (np.full(runs.shape[1:], np.nan) for _ in range(2))
     for t, now in enumerate(there.T):
         values = runs[now, t]
