@@ -268,9 +268,9 @@ def _require_writable(*paths: Any) -> None:
 
 def _phases(data: Any, prior: Any) -> Any:
     """The phases up to where the flow got; None for one that got nowhere."""
-    from numerics.phases import phases
+    from numerics.phases import known, phases
 
-    reached = data.dropna("time", subset=["m", "risk"])
+    reached = known(data)
     return phases(reached, prior) if reached.sizes["time"] > 1 else None
 
 
@@ -278,12 +278,12 @@ def _draw(path: Any, data: Any, comparison: Any, prior: Any, length: Any, found:
     from headflow.store import write_whole
     from numerics.bayes import bayes_risk
     from numerics.dynamics_plot import dynamics_figure
+    from numerics.phases import known
 
     if found is None:
         fail("figure: nothing to draw, the flow got nowhere")
-    reached = data.dropna("time", subset=["m", "risk"])
     bayes = bayes_risk(prior, length).value
-    write_whole(path, dynamics_figure(reached, comparison, prior, bayes, found))
+    write_whole(path, dynamics_figure(known(data), comparison, prior, bayes, found))
 
 
 def _told(found: Any) -> str:

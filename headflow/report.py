@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headflow import page
+from headflow import page, report_dynamics
 from headflow.risk import PopulationRisk
 from headflow.store import write_netcdf, write_whole
 from headflow.validation import validate
@@ -82,13 +82,19 @@ def write_report(
             done[act.name, what] = _evaluate(act, prior, tokens, at)
         else:
             done[act.name, what] = validate(act, prior, tokens=tokens, heads=heads, seed=seed)
+    todo = report_dynamics.studies(prior, tokens, heads, seed)
+    dynamics = [study() for study in progress(todo, "report: dynamics")]
     by_length = [bayes_risk(prior, length, rtol=RTOL) for length in LENGTHS]
     config = _configuration(prior, prior_text, tokens, heads, seed)
     data = _dataset(acts, done, bayes, by_length, config)
-    summary = _summary(acts, done, bayes)
-    html = _page(acts, done, data, bayes, at, config)
+    summary = _summary(acts, done, bayes, dynamics)
+    html = _page(acts, done, data, bayes, at, config, dynamics)
     folder.mkdir(parents=True, exist_ok=True)
     write_netcdf(data, folder / "data.nc")
+    for number, study in enumerate(dynamics, start=1):
+        write_netcdf(study.theory, folder / f"dynamics_{number}.nc")
+        if study.comparison is not None:
+            write_netcdf(study.comparison, folder / f"dynamics_{number}_sgd.nc")
     write_whole(folder / "index.html", html)
     return summary
 
@@ -164,7 +170,7 @@ def _configuration(prior, prior_text, tokens, heads, seed) -> dict[str, Any]:
     }
 
 
-def _summary(acts, done, bayes) -> dict[str, Any]:
+def _summary(acts, done, bayes, dynamics) -> dict[str, Any]:
     rows = {}
     for act in acts:
         atoms, checked = done[act.name, "evaluate"].atoms, done[act.name, "validate"]
@@ -179,11 +185,17 @@ def _summary(acts, done, bayes) -> dict[str, Any]:
         "bayes_risk": bayes.value,
         "bayes_error": bayes.error,
         "activations": rows,
+        "sgd": {
+            study.title: {key: study.comparison.attrs[key] for key in ("passed", "largest_z")}
+            for study in dynamics
+            if study.comparison is not None
+        },
+        # SGD is at finite D, theory is not: a small difference there is no failure.
         "passed": all(row["passed"] for row in rows.values()),
     }
 
 
-def _page(acts, done, data, bayes, at, config) -> str:
+def _page(acts, done, data, bayes, at, config, dynamics) -> str:
     first = done[acts[0].name, "validate"]
     rows = []
     for act in acts:
@@ -231,6 +243,7 @@ def _page(acts, done, data, bayes, at, config) -> str:
                     "Errors are bounds from two resolutions, thinner than the lines.",
                 ),
             ),
+            report_dynamics.section(dynamics),
             page.section("Equations", *(page.derivation(done[a.name, "derive"]) for a in acts)),
             page.section(
                 "Validation",

@@ -51,9 +51,10 @@ def _draw(
 ) -> Figure:
     tau = times(flow["time"].values)
     m = alignments(flow["m"].transpose("time", "head", "spike").values, tau, prior.spikes)
-    if comparison is not None and comparison["m_mean"].shape != m.shape:
+    if comparison is not None and comparison["m_mean"].shape[1:] != m.shape[1:]:
         raise InputError(
-            f"comparison: expected m of shape {m.shape}, got {comparison['m_mean'].shape}"
+            f"comparison: expected heads and spikes {m.shape[1:]}, got "
+            f"{comparison['m_mean'].shape[1:]}"
         )
     if len(phases.feature_times) != prior.spikes:
         raise InputError(f"phases: expected those of a prior with {prior.spikes} spikes")
@@ -68,7 +69,7 @@ def _draw(
         for one in phases.plateaus:
             panel.axvspan(*_span(one.start, one.end, one.at), color=SHADE, linewidth=0, zorder=0)
     for panel in panels[-columns:]:
-        panel.set_xlabel("flow time tau = steps x learning rate / D")
+        panel.set_xlabel(r"flow time $\tau$ = steps × learning rate / D")
     _risk_panel(panels[0], flow, comparison, bayes, phases)
     for panel, (label, axis, direction) in zip(panels[1:], axes, strict=True):
         _axis_panel(panel, tau[shown], m[shown] @ axis, comparison, axis)
@@ -225,7 +226,7 @@ def _legend(heads: int, comparison: xr.Dataset | None) -> list[Line2D]:
         if comparison is None:
             del look["marker"]
         entries.append(Line2D([], [], label=f"head {h + 1}", linewidth=2, **look, **marker))
-    entries.append(Line2D([], [], color=RISK, linewidth=2.2, label="gradient flow"))
+    entries.append(Line2D([], [], color=RISK, linewidth=2.2, label="theory"))
     if comparison is not None:
         runs = int(comparison["runs"].max())
         label = f"SGD: mean of {runs} runs, standard error" if runs > 1 else "SGD: one run"

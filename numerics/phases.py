@@ -72,7 +72,7 @@ def phases(flow: xr.Dataset, prior: Prior) -> Phases:
     """
     tau = times(flow["time"].values)
     if np.isnan(flow["m"].values).any():
-        raise InputError("m: the flow is nan at some times; give those it reached: dropna('time')")
+        raise InputError("m: the flow is nan at some times; give those it reached: known(flow)")
     m = alignments(flow["m"].transpose("time", "head", "spike").values, tau, prior.spikes)
     axes = directions(prior)
     found = plateaus(tau, flow["risk"].values, flow["risk_error"].values)
@@ -85,6 +85,11 @@ def phases(flow: xr.Dataset, prior: Prior) -> Phases:
         feature_times=features,
         excursions=excursions(tau, m, axes),
     )
+
+
+def known(flow: xr.Dataset) -> xr.Dataset:
+    """The times that a flow reached on every rung of its ladder: what it stands for."""
+    return flow.dropna("time", subset=["m", "risk", "risk_error"])
 
 
 def alignments(given: Any, tau: np.ndarray, spikes: int) -> np.ndarray:

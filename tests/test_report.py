@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import headflow as hf
+from headflow import report_dynamics
 from headflow.report import Assignment, write_report
 from numerics.errors import InputError
 
@@ -17,18 +18,37 @@ from numerics.errors import InputError
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     prior = hf.FiniteSupport([[1.4], [-0.6]], [0.6, 0.4])
-    summary = write_report(
-        prior, "two atoms", 3, 2, seed=1, folder=folder, progress=lambda items, what: items
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        # The same studies, small: the numbers of the real ones are tested elsewhere.
+        patch.setattr(report_dynamics, "DIMENSION", 100)
+        patch.setattr(report_dynamics, "RUNS", 4)
+        patch.setattr(report_dynamics, "SGD_TIMES", np.array([0.0, 0.5, 2.0]))
+        patch.setattr(report_dynamics, "THEORY_TIMES", np.array([1.0, 3.0]))
+        patch.setattr(report_dynamics, "RTOL", 1e-3)
+        summary = write_report(
+            prior, "two atoms", 3, 2, seed=1, folder=folder, progress=lambda items, what: items
+        )
     return folder, summary
 
 
 def test_page_is_self_contained(report):
     folder, _ = report
     html = (folder / "index.html").read_text(encoding="utf-8")
-    assert html.count("<svg") == 2 and "<math" in html
+    assert html.count("<svg") == 5 and "<math" in html
     assert "http-equiv" not in html and "<script" not in html and 'src="' not in html
-    assert {f.name for f in folder.iterdir()} == {"index.html", "data.nc"}
+    dynamics = {f"dynamics_{name}.nc" for name in ("1", "2", "2_sgd", "3")}
+    assert {f.name for f in folder.iterdir()} == {"index.html", "data.nc"} | dynamics
+
+
+def test_dynamics_hold_errors_and_phases(report):
+    folder, summary = report
+    with xr.open_dataset(folder / "dynamics_1.nc", engine="h5netcdf") as flow:
+        assert flow.attrs["status"] == "complete"
+        assert np.all(flow.risk_error > 0) and float(flow.risk[-1]) < 0.69 < float(flow.risk[0])
+    with xr.open_dataset(folder / "dynamics_2_sgd.nc", engine="h5netcdf") as sgd:
+        assert np.all(sgd.runs == 4) and sgd.attrs["comparisons"] > 0
+    assert "a plateau at E = 0.69" in (folder / "index.html").read_text(encoding="utf-8")
+    assert list(summary["sgd"]) == ["Online SGD beside its equation"]
 
 
 def test_data_hold_errors_and_configuration(report):

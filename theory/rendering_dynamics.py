@@ -50,13 +50,28 @@ def sections(equations: FlowEquations, noise: NoiseEquations, sample: SampleStep
     ]
 
 
+def flow_lines() -> list[str]:
+    """LaTeX of the closed equations of gradient flow, one line each."""
+    equations = flow.flow_equations()
+    free = (flow.i, flow.j)
+    return [
+        rf"\frac{{dm_{{ij}}}}{{d\tau}} = {_tensor(equations.drift_m, free)}",
+        rf"\frac{{dR_{{ij}}}}{{d\tau}} = {_tensor(equations.drift_R, free)} + \eta \Sigma_{{ij}}",
+    ]
+
+
+def _tensor(expression: sp.Expr, free: tuple[sp.Symbol, ...]) -> str:
+    text = tensor_latex(expression, free)
+    for name, spelling in _NAMES.items():
+        text = text.replace(name, spelling)
+    return text
+
+
 def _tensors(steps: tuple[Step, ...], lefts: tuple[str, ...]) -> list[str]:
     parts, last = [], ""
     for step, left in zip(steps, lefts, strict=True):
         free = tuple(index for index in _FREE if index in step.after.free_symbols)
-        text = tensor_latex(step.after, free)
-        for name, spelling in _NAMES.items():
-            text = text.replace(name, spelling)
+        text = _tensor(step.after, free)
         heading = "" if step.reason == last else f"**{step.rule}.** {step.reason}\n\n"
         parts.append(f"{heading}$${left} = {text}$$")
         last = step.reason
