@@ -16,6 +16,7 @@ _HOMES = {
     "activation": "theory.catalogue",
     "DefinitionError": "theory.errors",
     "derive": "theory.derived",
+    "origin_spectrum": "theory.saddle",
     "FiniteSupport": "numerics.priors",
     "GaussianPrior": "numerics.priors",
     "flipped_spikes": "numerics.priors",

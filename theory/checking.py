@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import sympy as sp
 
+from theory import order_parameters as op
 from theory import symbols as sym
 from theory.activation import Activation
 from theory.derivation import Step
-from theory.measures import COARSE_LOGS, Evaluator, kinks, normal_law, panel_law
+from theory.measures import (
+    COARSE_LOGS,
+    HEADS,
+    TOKENS,
+    Evaluator,
+    kinks,
+    normal_law,
+    panel_law,
+)
 from theory.rules import closed_forms as rules
 from theory.tensors import RELATIONS as TENSOR_RELATIONS
 from theory.tensors import both_sides
 
 # Central differences with this step lose about half the digits; so does the coarser grid.
 DIFFERENCE = 1e-4
+ORIGIN_DIFFERENCE = 3e-4
 EXACT, DIFFERENTIATED = 1e-10, 1e-6
 
 # An asymmetric Gaussian point for two heads: means, covariances of relevant and noise token.
@@ -61,6 +72,8 @@ def check(step: Step, activation: Activation) -> Check:
         evaluate = Evaluator(activation)
         left, right = (evaluate(side.subs(heads)) for side in (step.before, step.after))
         return Check(left, right, DIFFERENTIATED)
+    if step.relation == "origin":
+        return _at_the_origin(step, activation)
     if step.relation in TENSOR_RELATIONS:
         return Check(*both_sides(step), EXACT)
     heads = {sym.h: sp.S(1), sym.k: sp.S(1) if activation.scope == "heads" else sp.S(2)}
@@ -69,6 +82,22 @@ def check(step: Step, activation: Activation) -> Check:
     after = step.after.subs({i: n for i, n in heads.items() if _is_free(step.after, i)})
     left = _difference(before, step, activation)
     return Check(left, _evaluator(activation)(after), DIFFERENTIATED)
+
+
+def _at_the_origin(step: Step, activation: Activation) -> Check:
+    """Differences of the loss with all tokens and heads written out, against the counted one."""
+    values = {sym.H: HEADS, sym.L: TOKENS, sym.gain: sp.Rational(4, 5)}
+    gamma = float(sp.sympify(op.gain(activation)).subs(values))
+    evaluate = replace(Evaluator(activation), gamma=gamma)
+    token = 0 if step.density == sym.RELEVANT else 1
+    total = 0.0
+    for signs in product((1, -1), repeat=len(step.heads)):
+        logits = np.zeros((TOKENS, 1, HEADS))
+        for sign, head in zip(signs, step.heads, strict=True):
+            logits[token, 0, head - 1] += sign * ORIGIN_DIFFERENCE
+        total += np.prod(signs) * evaluate.loss(logits, location=0)[0]
+    left = total / (2 * ORIGIN_DIFFERENCE) ** len(step.heads)
+    return Check(float(left), float(step.after.subs(values).evalf()), DIFFERENTIATED)
 
 
 def _closed_form(step: Step, activation: Activation) -> Check:

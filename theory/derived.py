@@ -7,7 +7,7 @@ from functools import cached_property
 
 import sympy as sp
 
-from theory import rendering, rendering_dynamics
+from theory import rendering, rendering_dynamics, rendering_saddle
 from theory.activation import Activation
 from theory.catalogue import activation as by_name
 from theory.checking import Check, check
@@ -19,6 +19,7 @@ from theory.gradient import gradient_steps
 from theory.noise import NoiseEquations, noise_equations
 from theory.online import SampleStep, sample_step
 from theory.risk import derive_concrete_risk, derive_risk
+from theory.saddle import OriginSpectrum, origin_spectrum, smooth_at_zero
 
 
 @dataclass(frozen=True)
@@ -88,10 +89,17 @@ class Derived:
         """The steps of gradient flow and of online SGD."""
         return (*self.flow.steps, *self.backward.steps, *self.sample.steps)
 
+    @cached_property
+    def saddle(self) -> OriginSpectrum | None:
+        """The Hessian at the origin in closed form; None where a kink leaves it undefined."""
+        return origin_spectrum(self.activation) if smooth_at_zero(self.activation) else None
+
     @property
     def steps(self) -> tuple[Step, ...]:
-        """All steps: the risk, its closed forms, its first derivatives, the dynamics."""
-        return (*self.derivation.steps, *self.closed_forms, *self.gradient, *self.dynamics)
+        """All steps: the risk, its closed forms and first derivatives, dynamics, the saddle."""
+        saddle = self.saddle.steps if self.saddle else ()
+        first = *self.derivation.steps, *self.closed_forms, *self.gradient
+        return (*first, *self.dynamics, *saddle)
 
     @cached_property
     def checks(self) -> tuple[tuple[Step, Check], ...]:
@@ -106,6 +114,7 @@ class Derived:
         """The derivation as Markdown with LaTeX formulas: every rule with its reason."""
         parts = self.derivation, self.closed_forms, self.gradient
         sections = rendering_dynamics.sections(self.flow, self.backward, self.sample)
+        sections += rendering_saddle.sections(self.saddle) if self.saddle else []
         return rendering.equations(self.activation, *parts, sections)
 
     def checks_markdown(self) -> str:

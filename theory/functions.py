@@ -17,6 +17,11 @@ class _Real(sp.Function):
     nargs = 1
     is_extended_real = True
     latex_name = ""
+    at_zero: sp.Expr
+
+    @classmethod
+    def eval(cls, z):
+        return cls.at_zero if z == 0 else None
 
     @staticmethod
     def _mpmath(z):  # pragma: no cover - every member overrides it
@@ -40,6 +45,7 @@ class Sigmoid(_Real):
 
     is_positive = True
     latex_name = r"\operatorname{S}"
+    at_zero = sp.Rational(1, 2)
 
     @staticmethod
     def _mpmath(z):
@@ -55,6 +61,7 @@ class Softplus(_Real):
 
     is_positive = True
     latex_name = r"\operatorname{softplus}"
+    at_zero = sp.log(2)
 
     @staticmethod
     def _mpmath(z):
@@ -69,6 +76,7 @@ class NormalCdf(_Real):
 
     is_positive = True
     latex_name = r"\Phi"
+    at_zero = sp.Rational(1, 2)
 
     @staticmethod
     def _mpmath(z):
@@ -83,6 +91,7 @@ class Step(_Real):
     """The unit step: 0 below 0, 1 above, 1/2 at 0. Its derivative is a Dirac delta."""
 
     is_nonnegative = True
+    at_zero = sp.Rational(1, 2)
 
     @staticmethod
     def _mpmath(z):
@@ -100,6 +109,7 @@ class Ramp(_Real):
     """max(0, x), the primitive of the unit step."""
 
     is_nonnegative = True
+    at_zero = sp.S.Zero
 
     @staticmethod
     def _mpmath(z):

@@ -197,10 +197,14 @@ class Evaluator:
         for sign in (1, -1):
             moved = logits.copy()
             moved[token, :, head] += sign * LOGIT_DIFFERENCE
-            miss = -self.gamma * self._attention(moved).sum(axis=-1)
-            miss[location] += 1.0
-            losses.append(np.sum(miss**2, axis=0))
+            losses.append(self.loss(moved, location))
         return (losses[0] - losses[1]) / (2 * LOGIT_DIFFERENCE)
+
+    def loss(self, logits: np.ndarray, location: int) -> np.ndarray:
+        """sum_l (1[l = location] - A_l)^2 of each configuration of logits (token, N, head)."""
+        miss = -self.gamma * self._attention(logits).sum(axis=-1)
+        miss[location] += 1.0
+        return np.sum(miss**2, axis=0)
 
     def _one_logit(self, expression: sp.Expr) -> Callable:
         if expression not in self._functions:
