@@ -21,6 +21,9 @@ from benchmarks.problems import Problem
 
 jax.config.update("jax_enable_x64", True)
 
+# Keeps the width of one logit given another from being nan where two heads are parallel.
+SMALLEST = 1e-14
+
 
 @dataclass(frozen=True)
 class Nodes:
@@ -84,7 +87,7 @@ def _pairs(s, mean, R, odds, L, nodes):
     y, inner = _normal(nodes.inner, nodes.window)
     first = jnp.sqrt(R[h, h])
     slope = R[h, k] / first
-    rest = jnp.sqrt(R[k, k] - slope * slope)
+    rest = jnp.sqrt(jnp.maximum(R[k, k] - slope * slope, SMALLEST))
     column = (slice(None), None, None, None)
     # (2, pairs, A + 1, S, Z) and the same for the second head, averaged over its own part.
     x_h = mean[:, h].T[:, :, None, None] + first[column] * z
@@ -100,8 +103,8 @@ def _pairs(s, mean, R, odds, L, nodes):
     return jnp.sum(steps[h] * steps[k] * integrand.sum(axis=(1, 2)))
 
 
-def _risk(m, B, theta, odds, s, L, nodes):
-    R = B @ B.T
+def risk(m, R, theta, odds, s, L, nodes):
+    """E at alignments m (H, F) and overlaps R (H, H), of which one triangle is read; s (H, S)."""
     gamma = 1 / len(m)
     mean = jnp.concatenate([theta @ m.T, jnp.zeros((1, len(m)))])  # (A + 1, H), noise last
     linear, square = _single(s, mean, jnp.sqrt(jnp.diagonal(R)), odds, L, nodes)
@@ -111,9 +114,13 @@ def _risk(m, B, theta, odds, s, L, nodes):
     return 1 - 2 * gamma * linear + gamma**2 * (square + 2 * pair)
 
 
+def _risk_of_factor(m, B, theta, odds, s, L, nodes):
+    return risk(m, B @ B.T, theta, odds, s, L, nodes)
+
+
 @partial(jax.jit, static_argnames=("L", "nodes"))
 def _value_and_gradient(m, B, theta, odds, s, L, nodes):
-    return jax.value_and_grad(_risk, argnums=(0, 1))(m, B, theta, odds, s, L, nodes)
+    return jax.value_and_grad(_risk_of_factor, argnums=(0, 1))(m, B, theta, odds, s, L, nodes)
 
 
 def lift_grid(problem: Problem, nodes: Nodes) -> np.ndarray:

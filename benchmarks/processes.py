@@ -48,6 +48,28 @@ import resource
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
+# The largest child stands for every worker: an upper bound of what all hold at one time.
+FLOW = """
+import resource, sys, time
+import numpy as np
+import headflow as hf
+
+if __name__ == "__main__":
+    prior = hf.flipped_spikes([2.0, 1.5, 1.0], mean=[0.3, 0.2, 0.1])
+    risk = hf.PopulationRisk("softmax", prior, tokens=5)
+    m, R = hf.random_start(8, 3, 1000, 0.1)
+    start = time.perf_counter()
+    flow = hf.gradient_flow(risk, m, R, np.linspace(0, 200, 41), rtol={rtol}, workers={workers})
+    took = time.perf_counter() - start
+    own, child = (
+        resource.getrusage(who).ru_maxrss
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    memory = (own + {workers} * child) * (1 if sys.platform == "darwin" else 1024)
+    largest = float(abs(flow.R).max())
+    print(took, memory, float(flow.error.max()), largest, flow.evaluations, flow.status)
+"""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -118,3 +140,15 @@ def gradient_run(name: str, heads: int, rtol: float, seed: int, timeout: float) 
     """A process that evaluates one gradient: its wall time and its peak memory."""
     code = GRADIENT.format(name=name, heads=heads, rtol=rtol, seed=seed)
     return run(["-c", code], timeout=timeout)
+
+
+def flow_run(rtol: float, workers: int = 2, timeout: float = 120.0) -> Run:
+    """A process that integrates gradient flow of eight heads with ``workers`` further ones.
+
+    last: seconds of the flow, bytes of all processes, largest error, largest overlap, evaluations
+    and status. Workers are spawned and read the script again, so it must be a file.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "flow.py"
+        script.write_text(FLOW.format(rtol=rtol, workers=workers), encoding="utf-8")
+        return run([str(script)], timeout=timeout)

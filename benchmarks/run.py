@@ -20,6 +20,7 @@ from typing import Any
 # Processes first: heavy imports would hide in their memory. See processes.run.
 from benchmarks import processes
 from benchmarks.table import Row, number, seconds, table
+from benchmarks.timing import interleaved, timings
 
 SEED = 0
 TOKENS, MANY_TOKENS = 5, 1_000_000
@@ -27,9 +28,8 @@ SOFTMAX_RTOL, JOINT_RTOL = 1e-6, 1e-4
 # Sizes over which Monte Carlo may choose its cheapest sample.
 SIZES = (2**12, 2**14, 2**16)
 SPREAD_SIZE = 20_000
-# Seconds that the repetitions of one comparison may take, and their number.
-PATIENCE, MOST = 8.0, 41
 MEGABYTE = 2**20
+FLOW_RTOL, FLOW_SECONDS = 1e-4, 120.0
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="write the rows and the machine as JSON here")
     chosen = parser.parse_args(arguments)
     start = time.perf_counter()
-    rows = [*cold_starts(), *memory(), *speed()]
+    rows = [*cold_starts(), *memory(), *large_flow(), *speed(), *dynamics()]
     took = time.perf_counter() - start
     print(table(rows))
     missed = [row.what for row in rows if row.met is False]
@@ -71,6 +71,29 @@ def memory() -> list[Row]:
         note = f"{seconds(run.seconds)}{ended}"
         rows.append(Row(what, run.memory / MEGABYTE, "at most", 1024.0, " MB", ours=note))
     return rows
+
+
+def large_flow() -> list[Row]:
+    """Eight heads from a small random start, by both rungs at once in two processes."""
+    run = processes.flow_run(rtol=FLOW_RTOL, timeout=FLOW_SECONDS + 30)
+    what = f"gradient flow, H = 8, F = 3, 8 atoms, tau = 200, rtol {FLOW_RTOL:g}, 2 workers"
+    if run.status:
+        return [Row(what, float("nan"), "at most", FLOW_SECONDS, " s")]
+    took, memory, error, largest, evaluations, status = run.last.split(maxsplit=5)
+    note = (
+        f"largest error {float(error):.1e} of numbers up to {float(largest):.3g}, "
+        f"{evaluations} evaluations, {status}"
+    )
+    return [
+        Row(what, float(took), "at most", FLOW_SECONDS, " s", ours=note),
+        Row("peak memory of all its processes", float(memory) / MEGABYTE, "at most", 2048.0, " MB"),
+    ]
+
+
+def dynamics() -> list[Row]:
+    from benchmarks import flow, online
+
+    return [*flow.rows(), *online.rows()]
 
 
 def speed() -> list[Row]:
@@ -212,24 +235,6 @@ def against_length(short: Side, problem: Any, target: float) -> Row:
         ours=seconds(long_time),
         theirs=f"{seconds(short_time)} (ours at L = {short.problem.tokens})",
     )
-
-
-def interleaved(ours: Callable[[], Any], theirs: Callable[[], Any]) -> list[list[float]]:
-    """Times of both, taken in turn, as many as PATIENCE allows."""
-    first = timings([ours, theirs], 1)
-    repetitions = min(MOST, int(PATIENCE / sum(times[0] for times in first)))
-    return timings([ours, theirs], repetitions) if repetitions > 1 else first
-
-
-def timings(calls: list[Callable[[], Any]], repetitions: int) -> list[list[float]]:
-    """Wall times of every call in turn; each was called before, so none compiles here."""
-    taken: list[list[float]] = [[] for _ in calls]
-    for _ in range(repetitions):
-        for call, times in zip(calls, taken, strict=True):
-            start = time.perf_counter()
-            call()
-            times.append(time.perf_counter() - start)
-    return taken
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from numerics.resolution import Resolution
 
 # Rows wider than this use one table of factors on a lattice of logits, narrower ones their
 # own nodes: the lattice would have to be as fine as the narrowest row.
-WIDE = 0.6
+WIDE = 0.3
 # Entries of one block of weights, 8 bytes each.
 BLOCK = 4_000_000
 
@@ -129,5 +129,13 @@ class HeadFactors:
 
 def lattice_points(intervals: list[tuple[float, float]], step: float) -> np.ndarray:
     """Multiples of ``step`` inside the union of the intervals, in increasing order."""
-    pieces = [np.arange(np.floor(low / step), np.ceil(high / step) + 1) for low, high in intervals]
-    return step * np.unique(np.concatenate(pieces)) if pieces else np.zeros(0)
+    merged: list[list[float]] = []
+    for low, high in sorted(
+        (np.floor(low / step), np.ceil(high / step)) for low, high in intervals
+    ):
+        if merged and low <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], high)
+        else:
+            merged.append([low, high])
+    pieces = [np.arange(low, high + 1) for low, high in merged]
+    return step * np.concatenate(pieces) if pieces else np.zeros(0)

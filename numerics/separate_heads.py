@@ -115,13 +115,14 @@ def _pairs(kernels, law, length, gamma, resolution, tables, total):
     """Add the terms of all pairs, as many at once as memory allows."""
     pairs = np.stack(np.triu_indices(law.heads, 1))  # (2, P)
     lifts = max(table.nodes.s.size for table in tables)
-    z, _, _, _ = _common_part(law, resolution, pairs)
+    common = _common_part(law, resolution, pairs)
     # Numbers for one pair: a dozen arrays over both lifts; factors of both heads at each node.
     plane, row = 12 * lifts * lifts, 24 * lifts * (law.odds.size + 1)
-    at_once = max(1, BLOCK // max(plane, row * z.size))
+    at_once = max(1, BLOCK // max(plane, row * common[0].size))
     for start in range(0, pairs.shape[1], at_once):
         group = pairs[:, start : start + at_once]
-        common = _common_part(law, resolution, group)
+        if at_once < pairs.shape[1]:
+            common = _common_part(law, resolution, group)
         nodes = max(1, BLOCK // (row * group.shape[1]))
         _group(kernels, law, length, gamma, tables, group, common, nodes, total)
 

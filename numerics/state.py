@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -64,17 +65,18 @@ class Packing:
         return np.cumsum(sizes).tolist()
 
     def pack(self, m: Any, C: Any, beta: Any, gain: Any) -> np.ndarray:
-        parts = [np.ravel(m), C[np.triu_indices(self.heads)]]
+        parts = [np.ravel(m), C[_upper(self.heads)]]
         parts += [np.ravel(beta)] if self.trains_bias else []
         parts += [np.atleast_1d(gain)] if self.trains_gain else []
         return np.concatenate(parts)
 
     def unpack(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """m, C, beta and gain."""
-        m, upper, beta, gain = np.split(y, self._cuts)
+        first, second, third = self._cuts
+        m, upper, beta, gain = y[:first], y[first:second], y[second:third], y[third:]
         C = np.zeros((self.heads, self.heads))
-        C[np.triu_indices(self.heads)] = upper
-        C = C + np.triu(C, 1).T
+        rows, columns = _upper(self.heads)
+        C[rows, columns] = C[columns, rows] = upper
         return (
             m.reshape(self.heads, self.spikes),
             C,
@@ -102,6 +104,12 @@ class Packing:
             np.full_like(beta, rtol),
             rtol,
         )
+
+
+@cache
+def _upper(heads: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the upper half of a (H, H) matrix."""
+    return np.triu_indices(heads)
 
 
 # The drift of m is a sum of terms of order 1, whose rounding no tolerance can beat.
