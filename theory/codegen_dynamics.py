@@ -38,9 +38,6 @@ def linearized(activation: Activation) -> str:
         return function("linearized(x)", doc, [*lines(rows), f"return {', '.join(same)}, None"])
     rows += [("normalizer", form.g[0]), ("g1", form.g[1])]
     body, power = denominator(activation, form, rows)
-    # Constant scores and slopes take the shape of the logits.
-    flat = [name for name, e in rows if name != "normalizer" and not e.has(sym.logit)]
-    body += [f"{name} = np.full_like(x, {name})" for name in flat]
     returned = f"return score / {power}, {source(slope.local)}, {source(slope.shared)}"
     return function("linearized(x)", doc, [*body, returned])
 

@@ -51,8 +51,11 @@ def denominator(
         body.append(f"kappa = np.maximum(0.0, {largest})" if c else f"kappa = {largest}")
         offset = f"{source(c)} * np.exp(-kappa)"
     total = f"np.sum(np.broadcast_to(normalizer, x.shape), axis={axis}, keepdims=True)"
+    # Constant scores and slopes take the shape of the logits.
+    constant = [name for name, e in rows if name != "normalizer" and not e.has(sym.logit)]
     body += [
         *lines(rows),
+        *(f"{name} = np.full_like(x, {name})" for name in constant),
         f"total = {offset} + {total}" if c else f"total = {total}",
     ]
     return body, "total" + (f" ** {source(p)}" if p != 1 else "")
