@@ -18,6 +18,8 @@ from theory.activation import Activation
 
 # Accuracy of the population risk along a run, whose own spread is far larger.
 RTOL = 1e-4
+# Overlaps beyond this take the risk minutes, on the way to a divergence that is told anyway.
+LARGEST_OVERLAP = 1e4
 
 
 def simulate_sgd(
@@ -44,9 +46,9 @@ def simulate_sgd(
     cost free of D, or "vectors"), batch, times, beta0, gain0, workers, checkpoint, progress.
 
     Variables over seed and time: m, R, loss with loss_error; risk, the D -> oo population risk at
-    (m, R) of the run, with its error (not computed when ``with_risk`` is False). The bits of a run
-    do not depend on seeds, workers or a resume. A run that diverges ends as nan, stopped_at tells
-    when, and status says so. Raises InputError or DefinitionError for bad input.
+    (m, R) of the run, with its error (nan where overlaps exceed 1e4; none if not ``with_risk``).
+    The bits of a run do not depend on seeds, workers or a resume. A run that diverges ends as nan,
+    stopped_at tells when, and status says so. Raises InputError or DefinitionError for bad input.
     """
     risk = PopulationRisk(act, prior, tokens, rtol=RTOL, seed=seed)
     result = simulate(
@@ -75,7 +77,7 @@ def _with_risk(data: xr.Dataset, risk: PopulationRisk) -> xr.Dataset:
     for seed in range(data.sizes["seed"]):
         for i in range(data.sizes["time"]):
             one = data.isel(seed=seed, time=i)
-            if np.all(np.isfinite(one.m)):
+            if np.abs(one.R).max() <= LARGEST_OVERLAP:
                 free = {name: one[name].values for name in ("beta", "gain") if name in data}
                 value[seed, i], error[seed, i] = evaluate(one.m.values, one.R.values, free)
     about = {"long_name": "population risk, D -> oo, at (m, R) of the run", "units": "1"}

@@ -68,9 +68,9 @@ def gradient_flow(
     m0 (H, F), R0 (H, H). times: increasing tau >= 0, tau = steps * learning rate / D; the start is
     at tau = 0. learning_rate: eta of online SGD, whose noise adds eta / batch * Sigma to dR/dtau; 0
     is gradient flow. beta0 (H,), gain0: where free biases or a free gain start; they are trained
-    with the same rate. rtol: wanted relative accuracy of each step. method: DOP853, RK45, Radau or
-    BDF of SciPy. workers: processes over the ladder of tolerances. checkpoint: file by which a run
-    that was cut off goes on. progress: called with the share that is done.
+    with the same rate. rtol: wanted relative accuracy of each step. method: DOP853 or RK45 of
+    SciPy. workers: processes over the ladder of tolerances. checkpoint: file by which a run that
+    was cut off goes on. progress: called with the share that is done.
 
     Variables m, R, risk (population risk), dissipation (-dE/dtau of gradient flow), each with an
     error from a ladder of tolerances (and of normal points where Sigma needs them); error: the

@@ -70,6 +70,9 @@ def phases(flow: xr.Dataset, prior: Prior) -> Phases:
     Raises InputError for a flow that stopped before its last time or is not finite, has a wrong
     shape, or times that do not increase.
     """
+    for name in ("time", "m", "risk", "risk_error"):
+        if name not in flow:
+            raise InputError(f"{name}: expected a gradient flow with this variable, got none")
     tau = times(flow["time"].values)
     if np.isnan(flow["m"].values).any():
         raise InputError("m: the flow is nan at some times; give those it reached: known(flow)")

@@ -52,11 +52,13 @@ class Packing:
     trains_bias: bool
     trains_gain: bool
     start: State
+    # Whether something besides C itself makes C grow: the learning-rate term.
+    source: bool = False
 
     @classmethod
-    def of(cls, kernels: ModuleType, start: State) -> Packing:
+    def of(cls, kernels: ModuleType, start: State, source: bool = False) -> Packing:
         heads, spikes = start.m.shape
-        return cls(heads, spikes, kernels.FREE_BIAS, kernels.FREE_GAIN, start)
+        return cls(heads, spikes, kernels.FREE_BIAS, kernels.FREE_GAIN, start, source)
 
     @property
     def _cuts(self) -> list[int]:
@@ -93,11 +95,13 @@ class Packing:
         """Absolute tolerance of every entry, tied to the size of what it belongs to.
 
         Of m: to the largest alignment with that spike, since each spike is learned in its own
-        time. Of C: to its own largest entry.
+        time. Of C: to its own largest entry, but not below rounding where C has a source, since
+        from C = 0 the first steps would be as small as TINY.
         """
         m, C, beta, _ = self.unpack(y)
         largest = np.max(np.abs(m), axis=0, keepdims=True)
-        overlap = max(float(np.max(np.abs(C))), float(np.max(largest)) ** 2 * SMALLEST_SHARE, TINY)
+        inside = float(np.max(largest)) ** 2 * SMALLEST_SHARE
+        overlap = max(float(np.max(np.abs(C))), inside, ROUNDING if self.source else TINY)
         return self.pack(
             np.broadcast_to(np.maximum(rtol * largest, ROUNDING), m.shape),
             np.full_like(C, rtol * overlap),

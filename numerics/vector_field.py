@@ -64,7 +64,7 @@ class VectorField:
             points = normal_points(size, LOG2_NOISE_POINTS, for_noise)
         if not grid:
             joint = normal_points(len(start.m), LOG2_JOINT_POINTS, for_heads)
-        packing = Packing.of(risk.kernels, start)
+        packing = Packing.of(risk.kernels, start, source=learning_rate > 0)
         return cls(risk, packing, learning_rate, batch, digits, points, joint)
 
     @property

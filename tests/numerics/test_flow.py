@@ -168,6 +168,16 @@ def test_halving_the_learning_rate_halves_the_excess_of_overlaps():
     assert np.all(np.diag(small) > 10 * half.R_error.max().item())
 
 
+def test_sgd_from_exactly_zero():
+    """Heads at 0 gain overlaps from the first step on: R = eta Sigma tau to first order."""
+    risk = hf.PopulationRisk("linear", hf.flipped_spikes([1.0]), tokens=2)
+    tau = 1e-3
+    flow = hf.gradient_flow(risk, np.zeros((1, 1)), np.zeros((1, 1)), [tau], 0.5, rtol=1e-5)
+    # delta = -2 [1, 0] at zero logits, so that Sigma = 4.
+    assert float(flow.R[0, 0, 0]) == pytest.approx(4 * 0.5 * tau, rel=5e-2)
+    assert flow.attrs["status"] == "complete"
+
+
 def test_a_mini_batch_divides_the_learning_rate_term():
     m, R = _start(seed=9)
     risk = hf.PopulationRisk("softmax-1-norm", PRIOR, tokens=3)
@@ -231,7 +241,7 @@ def test_two_processes_give_the_same_bits():
         ({"learning_rate": float("nan")}, "learning_rate: expected"),
         ({"batch": 0}, "batch: expected an integer >= 1"),
         ({"rtol": 1e-14}, "rtol: expected"),
-        ({"method": "LSODA"}, "method: expected one of"),
+        ({"method": "Radau"}, "method: expected one of DOP853, RK45"),
         ({"beta0": [0.0]}, "beta0: this activation has no free bias"),
     ],
 )
