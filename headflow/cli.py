@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headflow import dynamics_commands
+from headflow import dynamics_commands, saddle_commands
 from headflow.options import (
     DEFAULT_PRIOR,
     HeadsOpt,
@@ -204,6 +204,8 @@ def report(
 
 app.command()(dynamics_commands.flow)
 app.command()(dynamics_commands.sgd)
+app.command()(saddle_commands.spectrum)
+app.command()(saddle_commands.fixed_points)
 
 
 def main() -> None:

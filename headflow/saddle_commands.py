@@ -1,0 +1,148 @@
+"""The commands `headflow spectrum` and `headflow fixed-points`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from headflow.options import (
+    DEFAULT_PRIOR,
+    HeadsOpt,
+    JsonOpt,
+    OutOpt,
+    PriorOpt,
+    SeedOpt,
+    TokensOpt,
+    takes_activation,
+)
+from headflow.output import emit, given, text_table
+
+PlaceOpt = Annotated[
+    str, typer.Option(help="origin, unspecialized, atoms; or 'point' with --m and --R.")
+]
+PLACES = ("origin", "unspecialized", "atoms", "point")
+
+
+@takes_activation
+def spectrum(
+    act: Any,
+    at: PlaceOpt = "unspecialized",
+    m: Annotated[str | None, typer.Option("--m", help="Alignments (H, F) as JSON.")] = None,
+    overlaps: Annotated[str | None, typer.Option("--R", help="Overlaps (H, H) as JSON.")] = None,
+    prior: PriorOpt = DEFAULT_PRIOR,
+    tokens: TokensOpt = "5",
+    heads: HeadsOpt = 2,
+    dimension: Annotated[int | None, typer.Option(help="Token dimension D.")] = None,
+    as_json: JsonOpt = False,
+    out: OutOpt = None,
+) -> None:
+    """Eigenvalues of the risk's Hessian in weight space; at the origin also in closed form."""
+    from headflow.inputs import read_point, read_prior, read_tokens
+    from headflow.risk import PopulationRisk
+    from numerics.errors import InputError
+    from numerics.fixed_points import unspecialized_fixed_point
+    from numerics.spectrum import weight_spectrum
+
+    if at not in PLACES:
+        raise InputError(f"at: expected one of {', '.join(PLACES)}, got {at!r}")
+    if (at == "point") != (m is not None and overlaps is not None):
+        raise InputError("at: give --m and --R with --at point, and only then")
+    law = read_prior(prior)
+    risk = PopulationRisk(given(act), law, read_tokens(tokens))
+    closed: dict[str, str] = {}
+    if at == "origin":
+        import numpy as np
+
+        closed = _closed(act)
+        alignments, gram = np.zeros((heads, law.spikes)), np.zeros((heads, heads))
+    elif at == "unspecialized":
+        point = unspecialized_fixed_point(risk, heads)
+        alignments, gram = point.m, point.R
+    else:
+        alignments, gram = read_point(law, "atoms" if at == "atoms" else None, m, overlaps)
+    found = weight_spectrum(risk, alignments, gram, dimension)
+    rows = [
+        {
+            "eigenvalue": f"{float(one.eigenvalue):+.9f}",
+            "error": f"{float(one.error):.0e}",
+            "multiplicity": str(int(one.multiplicity)),
+            "block": str(one.block.values),
+        }
+        for one in (found.isel(mode=i) for i in range(found.sizes["mode"]))
+    ]
+    lines = [f"{name}: {text}" for name, text in closed.items()]
+    lines += [text_table(rows), f"|gradient| = {found.attrs['gradient']:.2e}"]
+    if dimension is None:
+        lines.append("multiplicity of noise directions: for one of them; give --dimension for all")
+    result = {
+        "closed_form": closed,
+        "m": alignments,
+        "R": gram,
+        "gradient": found.attrs["gradient"],
+        **{name: found[name].values.tolist() for name in found.data_vars},
+    }
+    result["m"], result["R"] = (_listed(result[name]) for name in ("m", "R"))
+    emit(result, "\n".join(lines), as_json, out)
+
+
+@takes_activation
+def fixed_points(
+    act: Any,
+    prior: PriorOpt = DEFAULT_PRIOR,
+    tokens: TokensOpt = "5",
+    heads: HeadsOpt = 2,
+    starts: Annotated[int, typer.Option(help="Random starts.")] = 6,
+    seed: SeedOpt = 0,
+    as_json: JsonOpt = False,
+    out: OutOpt = None,
+) -> None:
+    """Fixed points of gradient flow, lowest risk first, with what the Hessian says of each."""
+    from headflow.inputs import read_prior, read_tokens
+    from headflow.risk import PopulationRisk
+    from numerics.fixed_points import fixed_points as search
+
+    risk = PopulationRisk(given(act), read_prior(prior), read_tokens(tokens), seed=seed)
+    found = search(risk, heads, seed, starts)
+    rows = [
+        {
+            "risk": f"{point.risk.value:.9f}",
+            "error": f"{point.risk.error:.0e}",
+            "residual": f"{point.residual:.0e}",
+            "verdict": point.verdict,
+            "m": " ".join(f"{value:+.4f}" for value in point.m.ravel()),
+        }
+        for point in found
+    ]
+    result = [
+        {
+            "m": _listed(point.m),
+            "R": _listed(point.R),
+            "risk": vars(point.risk),
+            "residual": point.residual,
+            "verdict": point.verdict,
+            "index": point.index,
+            "noise_index": point.noise_index,
+            "flat": point.flat,
+            "eigenvalues": point.spectrum.eigenvalue.values.tolist(),
+        }
+        for point in found
+    ]
+    emit(result, text_table(rows), as_json, out)
+
+
+def _closed(act: Any) -> dict[str, str]:
+    """The origin's eigenvalues as formulas in L, H, V and mu."""
+    from theory.saddle import origin_spectrum
+
+    closed = origin_spectrum(act)
+    found = {"splitting": str(closed.splitting), "common": str(closed.common)}
+    names = ("splitting changes sign at V", "common changes sign at V")
+    for name, root in zip(names, closed.thresholds, strict=True):
+        if root is not None:
+            found[name] = str(root)
+    return found
+
+
+def _listed(array: Any) -> Any:
+    return array.tolist() if hasattr(array, "tolist") else array

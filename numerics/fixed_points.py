@@ -1,0 +1,197 @@
+# notation: m, R alignments and overlaps, C = R - m m^T; k heads by coordinates, spikes first.
+"""Fixed points of gradient flow: where the risk's gradient in weight space vanishes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy.optimize import least_squares, linear_sum_assignment
+
+from numerics.checks import count
+from numerics.errors import InputError
+from numerics.estimate import Estimate
+from numerics.flow import gradient_flow
+from numerics.hessian import DIGITS, coordinates
+from numerics.priors import FiniteSupport
+from numerics.risk import PopulationRisk
+from numerics.spectrum import NOISE, weight_spectrum
+from numerics.threads import one_thread
+
+# A point is fixed when its gradient is below this share of the largest term that makes it up.
+RESIDUAL = 1e-7
+# Two points are one when, their heads put in order, no entry of m or R differs by more.
+SAME = 1e-4
+# Random starts are followed for this flow time, at this tolerance, before they are polished.
+FOLLOWED, FOLLOWED_RTOL = 200.0, 1e-3
+# Overlaps beyond the spikes that have fallen to this share of the others are on their way to 0.
+VANISHING = 1e-6
+
+
+@dataclass(frozen=True)
+class FixedPoint:
+    """A point where gradient flow rests.
+
+    m (H, F), R (H, H). risk: with its error. residual: norm of the weight-space gradient over the
+    norm of the largest of the terms that cancel in it. index: unstable modes of spikes and heads,
+    counted with multiplicity; noise_index: unstable modes in each direction orthogonal to them.
+    flat: modes, of either kind, whose eigenvalue is 0 within its error. verdict: "minimum" or
+    "saddle of index n", what is flat said apart. spectrum: of the Hessian in weight space.
+    """
+
+    m: np.ndarray
+    R: np.ndarray
+    risk: Estimate
+    residual: float
+    index: int
+    noise_index: int
+    flat: int
+    verdict: str
+    spectrum: xr.Dataset
+
+
+def unspecialized_fixed_point(risk: PopulationRisk, heads: int) -> FixedPoint:
+    """The fixed point that all ``heads`` reach together from a small start, as one vector.
+
+    Where theta has mean 0 and no common mode is unstable it is the origin. Raises InputError for
+    an activation with a free bias or gain and where no such point is found.
+    """
+    _require_fixed(risk)
+    heads = count("heads", heads)
+    mean = risk.prior.mean
+    size = float(np.linalg.norm(mean))
+    # A small start along the mean, or away from every symmetry where there is none.
+    small = mean / size if size > 1e-9 else 1.0 / np.arange(1.0, risk.prior.spikes + 1)
+    m0 = np.tile(1e-2 * small, (heads, 1))
+    end = _followed(risk, m0, m0 @ m0.T)
+    one = np.ones((heads, 1))
+    found = _polished(risk, end[0].mean(axis=0), lambda a: one * a[None, :])
+    if found is None:
+        raise InputError("unspecialized fixed point: none found; the heads do not come to rest")
+    return _judged(risk, found, found @ found.T)
+
+
+def fixed_points(
+    risk: PopulationRisk, heads: int, seed: int = 0, starts: int = 6
+) -> list[FixedPoint]:
+    """Fixed points that flows from several starts lead to, lowest risk first.
+
+    starts: random ones, besides the origin, the unspecialized point and, for a prior with atoms,
+    heads at atoms. Each is followed by gradient flow, then polished by least squares in weight
+    space; what does not come to rest is left out, and points that differ by an order of the heads
+    are one. Not every fixed point is found, saddles least of all. Raises InputError as above.
+    """
+    _require_fixed(risk)
+    heads, starts = count("heads", heads), count("starts", starts, least=0)
+    spikes = risk.prior.spikes
+    rng = np.random.default_rng(count("seed", seed, least=0))
+    begun = []
+    for _ in range(starts):
+        k = 0.3 * rng.standard_normal((heads, spikes + heads))
+        begun.append((k[:, :spikes], k @ k.T))
+    if isinstance(risk.prior, FiniteSupport):
+        order = np.argsort(-risk.prior.probabilities, kind="stable")
+        m = risk.prior.support[order[np.arange(heads) % order.size]]
+        begun.append((m, m @ m.T))
+    found = [unspecialized_fixed_point(risk, heads)]
+    origin = np.zeros((heads, spikes))
+    if _residual(risk, origin) <= RESIDUAL:
+        found.append(_judged(risk, origin, origin @ origin.T))
+    for m0, R0 in begun:
+        resting = _settled(risk, *_followed(risk, m0, R0))
+        if resting is not None:
+            found.append(_judged(risk, resting, resting @ resting.T))
+    distinct: list[FixedPoint] = []
+    for point in sorted(found, key=lambda one: one.risk.value):
+        if not any(_same(point, other) for other in distinct):
+            distinct.append(point)
+    return distinct
+
+
+def _followed(risk: PopulationRisk, m: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    flow = gradient_flow(risk, m, R, [FOLLOWED / 2, FOLLOWED], rtol=FOLLOWED_RTOL, method="RK45")
+    last = flow.dropna("time", subset=["m"])
+    if last.sizes["time"] == 0:
+        return m, R
+    return last.m.values[-1], last.R.values[-1]
+
+
+def _settled(risk: PopulationRisk, m: np.ndarray, R: np.ndarray) -> np.ndarray | None:
+    """The fixed point near (m, R), within the spikes where the rest is vanishing."""
+    C = R - m @ m.T
+    if np.abs(C).max() <= VANISHING * np.abs(R).max():
+        return _polished(risk, m.ravel(), lambda a: a.reshape(m.shape))
+    k = coordinates(m, R)
+    return _polished(risk, k.ravel(), lambda a: a.reshape(k.shape))
+
+
+def _polished(
+    risk: PopulationRisk, start: np.ndarray, heads_at: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray | None:
+    """Heads (H, width) at rest near ``start``, None if least squares does not bring them to it."""
+
+    def slope(a: np.ndarray) -> np.ndarray:
+        return _gradient(risk, heads_at(a))[0].ravel()
+
+    with one_thread():
+        result = least_squares(slope, start, x_scale="jac", xtol=1e-15, ftol=1e-15, gtol=1e-14)
+    k = heads_at(result.x)
+    return k if _residual(risk, k) <= RESIDUAL else None
+
+
+def _gradient(risk: PopulationRisk, k: np.ndarray) -> tuple[np.ndarray, float]:
+    """The gradient by the heads' coordinates (H, width), and the norm of its larger part."""
+    spikes, kernels = risk.prior.spikes, risk.kernels
+    m, free = k[:, :spikes], np.zeros(len(k))
+    one = risk.fixed(m, k @ k.T, free, float(kernels.gain(len(k))), DIGITS)
+    nothing = np.zeros((len(k), k.shape[1] - spikes))
+    direct = -kernels.drift_m(one.m, np.zeros_like(one.R), m)
+    beyond = -kernels.drift_m(nothing, one.R, k[:, spikes:])
+    whole = np.hstack([-kernels.drift_m(one.m, one.R, m), beyond])
+    return whole, max(float(np.linalg.norm(direct)), float(np.linalg.norm(one.R)))
+
+
+def _residual(risk: PopulationRisk, k: np.ndarray) -> float:
+    with one_thread():
+        whole, scale = _gradient(risk, k)
+    return float(np.linalg.norm(whole)) / max(scale, 1e-300)
+
+
+def _judged(risk: PopulationRisk, k: np.ndarray, R: np.ndarray) -> FixedPoint:
+    m = k[:, : risk.prior.spikes]
+    spectrum = weight_spectrum(risk, m, R)
+    low = spectrum.eigenvalue.values < -spectrum.error.values
+    flat = np.abs(spectrum.eigenvalue.values) <= spectrum.error.values
+    noise = spectrum.block.values == NOISE
+    times = spectrum.multiplicity.values
+    index, noise_index = int(times[low & ~noise].sum()), int(times[low & noise].sum())
+    flats = int(times[flat].sum())
+    verdict = f"saddle of index {index}" if index else "minimum"
+    if noise_index:
+        verdict = f"saddle of index {index}, and {noise_index} in each noise direction"
+    verdict += f" ({flats} flat)" if flats else ""
+    return FixedPoint(
+        m, R, risk(m, R), _residual(risk, k), index, noise_index, flats, verdict, spectrum
+    )
+
+
+def _same(one: FixedPoint, other: FixedPoint) -> bool:
+    """Whether two points differ by an order of the heads only."""
+    apart = np.abs(one.m[:, None] - other.m[None]).sum(axis=2)
+    apart += np.abs(np.diag(one.R)[:, None] - np.diag(other.R))
+    _, order = linear_sum_assignment(apart)
+    turned = other.R[np.ix_(order, order)]
+    return bool(
+        np.abs(one.m - other.m[order]).max() <= SAME and np.abs(one.R - turned).max() <= SAME
+    )
+
+
+def _require_fixed(risk: Any) -> None:
+    if risk.kernels.FREE_BIAS or risk.kernels.FREE_GAIN:
+        raise InputError(
+            "fixed points: free biases and a free gain are not searched; give the activation a "
+            "fixed bias and gain"
+        )
