@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headflow import dynamics_commands, saddle_commands
+from headflow import flow_command, saddle_commands, sgd_command
 from headflow.options import (
     DEFAULT_PRIOR,
     HeadsOpt,
@@ -202,8 +202,8 @@ def report(
         fail("report: a validation failed; see the table in the report")
 
 
-app.command()(dynamics_commands.flow)
-app.command()(dynamics_commands.sgd)
+app.command()(flow_command.flow)
+app.command()(sgd_command.sgd)
 app.command()(saddle_commands.spectrum)
 app.command()(saddle_commands.fixed_points)
 

@@ -76,6 +76,13 @@ def test_bad_input_is_one_line_and_status_2(changes, message):
     assert len(done.stderr.strip().splitlines()) == 1 and done.stdout == ""
 
 
+def test_a_folder_is_no_file(tmp_path):
+    for command in ("flow", "sgd"):
+        for option in ("--out", "--figure"):
+            done = run(command, "softmax", option, tmp_path)
+            assert done.returncode == 2 and "is a folder" in done.stderr
+
+
 def test_a_killed_run_goes_on_to_the_same_file(tmp_path):
     """SIGKILL leaves no chance to save: what counts is the last checkpoint."""
     longer = [*SGD[:-3], "2500", "--time", "2", "--seeds", "3"]

@@ -1,0 +1,178 @@
+"""The command `headflow sgd`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headflow.dynamics_output import (
+    draw,
+    part_of,
+    phases_of,
+    plain,
+    require_writable,
+    some_of,
+    write,
+)
+from headflow.options import (
+    DEFAULT_PRIOR,
+    BatchOpt,
+    BetaOpt,
+    CompareOpt,
+    DimensionOpt,
+    FigureOpt,
+    GainOpt,
+    HeadsOpt,
+    JsonOpt,
+    NetcdfOpt,
+    OwnStartsOpt,
+    PriorOpt,
+    RateOpt,
+    SeedOpt,
+    SeedsOpt,
+    SimulatorOpt,
+    SizeOpt,
+    StartMOpt,
+    StartROpt,
+    TimeOpt,
+    TokensOpt,
+    WorkersOpt,
+    takes_activation,
+)
+from headflow.output import emit, fail, given, share_bar, text_table
+
+# Accuracy of the theory that runs are compared with, far below their spread.
+COMPARED_RTOL = 1e-5
+Z_SCORES = ("m", "R", "risk")
+
+
+@takes_activation
+def sgd(
+    act: Any,
+    prior: PriorOpt = DEFAULT_PRIOR,
+    tokens: TokensOpt = "5",
+    heads: HeadsOpt = 2,
+    m: StartMOpt = None,
+    overlaps: StartROpt = None,
+    dimension: DimensionOpt = 1000,
+    size: SizeOpt = 1.0,
+    beta0: BetaOpt = None,
+    gain0: GainOpt = None,
+    learning_rate: RateOpt = 0.5,
+    batch: BatchOpt = 1,
+    time: TimeOpt = 20.0,
+    seeds: SeedsOpt = 8,
+    simulator: SimulatorOpt = "reduced",
+    own_starts: OwnStartsOpt = False,
+    compare: CompareOpt = False,
+    seed: SeedOpt = 0,
+    workers: WorkersOpt = 1,
+    figure: FigureOpt = None,
+    as_json: JsonOpt = False,
+    out: NetcdfOpt = None,
+) -> None:
+    """Simulate online SGD at dimension D; with --compare, exit status 1 if theory disagrees.
+
+    All runs start where `headflow flow` does with the same options. With --out, a run that was
+    cut off goes on when the same command is given again, to the same file. The theory that
+    --compare sets beside the runs holds for D to infinity: a small difference at finite D is true.
+    """
+    from headflow.flow import gradient_flow
+    from headflow.inputs import read_matrix, read_prior, read_start, read_tokens
+    from headflow.risk import PopulationRisk
+    from headflow.sgd import simulate_sgd
+    from numerics.averages import compare as averaged
+    from numerics.errors import InputError
+
+    law, length = read_prior(prior), read_tokens(tokens)
+    if own_starts and (compare or figure is not None or m is not None or overlaps is not None):
+        raise InputError("own-starts: a start for each run cannot be given, compared or drawn")
+    m0, R0 = (
+        (None, None) if own_starts else read_start(law, heads, m, overlaps, dimension, size, seed)
+    )
+    beta = None if beta0 is None else read_matrix("beta0", beta0)
+    require_writable(figure, out)
+    with share_bar("sgd") as progress:
+        data = simulate_sgd(
+            given(act),
+            law,
+            length,
+            heads if m0 is None else len(m0),
+            dimension,
+            learning_rate,
+            time,
+            seeds,
+            seed,
+            m0,
+            R0,
+            batch=batch,
+            simulator=simulator,
+            beta0=beta,
+            gain0=gain0,
+            workers=workers,
+            checkpoint=part_of(out),
+            progress=lambda done, total: progress(done / total),
+        )
+    write(data, out)
+    comparison = None
+    if compare or figure is not None:
+        risk = PopulationRisk(act, law, length, seed=seed)
+        with share_bar("flow") as progress:
+            theory = gradient_flow(
+                risk,
+                m0,
+                R0,
+                data.time.values,
+                learning_rate,
+                batch=batch,
+                beta0=beta,
+                gain0=gain0,
+                rtol=COMPARED_RTOL,
+                workers=workers,
+                progress=progress,
+            )
+        comparison = averaged(theory, data)
+        if figure is not None:
+            draw(figure, theory, comparison, law, length, phases_of(theory, law))
+    emit(_sgd_result(data, comparison), _sgd_text(data, comparison), as_json, None)
+    if data.attrs["status"].startswith("interrupted"):
+        raise SystemExit(130)
+    if data.attrs["status"] != "complete":
+        fail(f"sgd: {data.attrs['status']}")
+    if compare and comparison is not None and not comparison.attrs["passed"]:
+        fail(f"sgd: largest |z| {comparison.attrs['largest_z']:.2f} is above its bound")
+
+
+def _sgd_text(data: Any, comparison: Any) -> str:
+    """Means over runs with their standard errors, and how far theory is from them."""
+    import numpy as np
+
+    from numerics.averages import mean_of_runs
+
+    there = np.isfinite(data.risk.values)
+    mean, error = mean_of_runs(data.risk.values, there)
+    runs = there.sum(axis=0)
+    rows = []
+    for i in some_of(data.sizes["time"]):
+        row = {
+            "tau": f"{float(data.time[i]):.4g}",
+            "risk": f"{mean[i]:.6f}",
+            "standard error": f"{error[i]:.1e}",
+            "runs": str(int(runs[i])),
+        }
+        if comparison is not None:
+            z = np.concatenate([np.abs(comparison[f"{n}_z"].values[i]).ravel() for n in Z_SCORES])
+            row |= {
+                "theory": f"{float(comparison.risk[i]):.6f}",
+                "largest |z|": f"{np.nanmax(z):.2f}" if np.isfinite(z).any() else "-",
+                "bound": f"{float(comparison.bound[i]):.2f}",
+            }
+        rows.append(row)
+    return f"{text_table(rows)}\n\n{data.attrs['status']}"
+
+
+def _sgd_result(data: Any, comparison: Any) -> dict[str, Any]:
+    result = plain(data)
+    if comparison is not None:
+        names = ("passed", "largest_z", "comparisons", "alpha")
+        result["comparison"] = {name: comparison.attrs[name] for name in names}
+    return result
