@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +21,7 @@ from headflow.options import (
     TokensOpt,
     takes_activation,
 )
-from headflow.output import emit, fail, given, progress_bar, refuse, text_table
+from headflow.output import GO_ON, emit, fail, given, progress_bar, refuse, text_table
 
 app = typer.Typer(
     name="headflow",
@@ -218,6 +219,9 @@ def main() -> None:
         code = app(standalone_mode=False)
     except (InputError, DefinitionError) as problem:
         refuse(str(problem))
+    except (KeyboardInterrupt, typer.Abort):
+        print(f"headflow: interrupted{GO_ON}", file=sys.stderr)
+        raise SystemExit(130) from None
     except OSError as problem:
         refuse(f"{problem.filename}: {problem.strerror}")
     except Exception as problem:

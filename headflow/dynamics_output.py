@@ -8,6 +8,7 @@ from headflow.output import fail
 
 # Rows of a printed table of times.
 ROWS = 12
+SUFFIXES = (".nc", ".svg")
 
 
 def part_of(out: Any) -> Any:
@@ -22,16 +23,19 @@ def write(data: Any, out: Any) -> None:
         write_netcdf(data, out)
 
 
-def require_writable(*paths: Any) -> None:
+def require_writable(out: Any, figure: Any) -> None:
     """InputError, before any work, for a file that cannot be written in the end."""
     from headflow import store
     from numerics.errors import InputError
 
-    for path in paths:
-        if path is not None:
-            store.require_writable(path.parent)
-            if path.is_dir():
-                raise InputError(f"out: {path} is a folder; give the name of a file")
+    for path, suffix in zip((out, figure), SUFFIXES, strict=True):
+        if path is None:
+            continue
+        store.require_writable(path.parent)
+        if path.is_dir():
+            raise InputError(f"out: {path} is a folder; give the name of a file")
+        if path.suffix != suffix:
+            raise InputError(f"out: {path} would hold {suffix[1:]}; end its name with {suffix}")
 
 
 def phases_of(data: Any, prior: Any) -> Any:
@@ -62,14 +66,25 @@ def told(found: Any) -> str:
         f"plateau at E = {one.level:.4f}, tau = {one.start:.4g} to {one.end:.4g}"
         for one in found.plateaus
     ]
-    times = ", ".join(f"{time:.4g}" for time in found.specialization_times)
-    lines.append(f"heads specialize at tau = {times}")
+    times = found.specialization_times
+    if any(time == time for time in times):
+        told = ", ".join(f"{time:.4g}" if time == time else "never" for time in times)
+        lines.append(f"heads specialize at tau = {told}")
+    else:
+        lines.append("no head specializes")
     lines += [
-        f"head {one.head} moves over along direction {one.direction}, tau = {one.left_at:.4g} to "
-        f"{one.joined_at:.4g}"
+        f"head {one.head + 1} moves over along direction {one.direction + 1}, "
+        f"tau = {one.left_at:.4g} to {one.joined_at:.4g}"
         for one in found.excursions
     ]
+    if not found.settled:
+        lines.append("not at rest at the last tau: a longer --time may move these times")
     return "\n".join(lines) + "\n"
+
+
+def by_head(m: Any) -> str:
+    """Alignments of one time as text, head by head."""
+    return "; ".join(" ".join(f"{value:+.4f}" for value in row) for row in m)
 
 
 def plain(data: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headflow.dynamics_output import (
+    by_head,
     draw,
     part_of,
     phases_of,
@@ -77,7 +78,7 @@ def flow(
     m0, R0 = read_start(law, heads, m, overlaps, dimension, size, seed)
     risk = PopulationRisk(given(act), law, read_tokens(tokens), seed=seed)
     times = read_times(time, points)
-    require_writable(figure, out)
+    require_writable(out, figure)
     with share_bar("flow") as progress:
         data = gradient_flow(
             risk,
@@ -101,8 +102,9 @@ def flow(
         {
             "tau": f"{float(row.time):.4g}",
             "risk": f"{float(row.risk):.8f}",
-            "error": f"{float(row.error):.1e}",
-            "m": " ".join(f"{value:+.4f}" for value in row.m.values.ravel()),
+            "its error": f"{float(row.risk_error):.1e}",
+            "largest error of m, R": f"{float(row.error):.1e}",
+            "m by head": by_head(row.m.values),
         }
         for row in (data.isel(time=i) for i in some_of(data.sizes["time"]))
     ]

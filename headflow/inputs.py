@@ -65,9 +65,8 @@ def read_matrix(what: str, text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError:
-        raise InputError(
-            f"{what}: expected JSON such as [[1, 0.2], [0.2, 2]], got {text!r}"
-        ) from None
+        example = "[0.1, -0.2]" if what.startswith("beta") else "[[1, 0.2], [0.2, 2]]"
+        raise InputError(f"{what}: expected JSON such as {example}, got {text!r}") from None
 
 
 def read_point(prior: Prior, at: str | None, m: str | None, R: str | None) -> tuple[Any, Any]:

@@ -42,8 +42,10 @@ OwnStartsOpt = Annotated[
 CompareOpt = Annotated[
     bool, typer.Option("--compare", help="Set the equation with its learning-rate term beside.")
 ]
-NetcdfOpt = Annotated[Path | None, typer.Option(help="Write the Dataset to this netCDF file.")]
-FigureOpt = Annotated[Path | None, typer.Option(help="Draw risk and alignments as SVG.")]
+NetcdfOpt = Annotated[
+    Path | None, typer.Option(help="Write the Dataset to this .nc file (netCDF).")
+]
+FigureOpt = Annotated[Path | None, typer.Option(help="Draw the dynamics to this .svg file.")]
 
 DEFAULT_PRIOR = "flipped:2.0,1.5"
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+# What to say to those who stop a run.
+GO_ON = "; with --out, the same command goes on where it was"
 
 
 def given(act: Any) -> Any:
@@ -33,12 +37,21 @@ def fail(message: str) -> None:
 
 def emit(result: Any, text: str, as_json: bool, out: Path | None) -> None:
     """Print a result as JSON or text, and write the same to a file."""
-    printed = json.dumps(result, indent=2, default=str) if as_json else text
+    printed = json.dumps(_finite(result), indent=2, default=str) if as_json else text
     if out is not None:
         from headflow.store import write_whole
 
         write_whole(out, printed + "\n")
     print(printed)
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for what JSON has no number for."""
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def text_table(rows: list[dict[str, str]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 import time
@@ -26,7 +27,8 @@ class Checkpoint:
     def __init__(self, path: Path | None, configuration: Mapping[str, Any]):
         self.path = path
         self.configuration = json.dumps(configuration, sort_keys=True)
-        self._written = time.monotonic()
+        # The first offer is written at once: a short run is worth keeping, too.
+        self._written = -math.inf
 
     def load(self) -> dict[str, np.ndarray] | None:
         """What was kept, None if nothing; InputError for a file of another run or a broken one."""
@@ -48,7 +50,7 @@ class Checkpoint:
 
     def offer(self, arrays: Callable[[], Mapping[str, Any]]) -> None:
         """Write the arrays if the last write is long enough ago."""
-        if time.monotonic() - self._written > PAUSE:
+        if time.monotonic() - self._written >= PAUSE:
             self.save(arrays())
 
     def save(self, arrays: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import NullFormatter
 
 from numerics.averages import along
 from numerics.directions import SAME
@@ -25,6 +26,9 @@ AXIS_PANELS = 3
 # Means over runs are drawn at some of the times, so that error bars can be told apart.
 POINTS = 12
 RISK = "#444444"
+DECADE = 10.0
+# A risk that varies by more than this factor is drawn on a logarithmic axis.
+FAR = 20.0
 SHADE = "0.9"
 
 
@@ -65,7 +69,11 @@ def _draw(
     panels = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
     shown = tau > 0
     for panel in panels:
-        panel.set(xscale="log", xlim=(tau[shown][0], tau[-1]))
+        # A logarithmic axis of less than a decade would have hardly a label.
+        scale = "log" if tau[-1] > DECADE * tau[shown][0] else "linear"
+        panel.set(xscale=scale, xlim=(tau[shown][0], tau[-1]))
+        if scale == "log":
+            panel.xaxis.set_minor_formatter(NullFormatter())
         for one in phases.plateaus:
             panel.axvspan(*_span(one.start, one.end, one.at), color=SHADE, linewidth=0, zorder=0)
     for panel in panels[-columns:]:
@@ -77,7 +85,10 @@ def _draw(
         if direction is not None:
             _mark_specialization(panel, direction, phases)
     handles = _legend(m.shape[1], comparison)
-    figure.legend(handles=handles, loc="outside upper center", ncols=2 * columns)
+    lines = math.ceil(len(handles) / (2 * columns))
+    figure.legend(
+        handles=handles, loc="outside upper center", ncols=math.ceil(len(handles) / lines)
+    )
     return figure
 
 
@@ -104,6 +115,8 @@ def _risk_panel(
     data = flow.isel(time=flow["time"].values > 0)
     tau, risk = data["time"].values, data["risk"].values
     panel.plot(tau, risk, color=RISK, linewidth=2.2)
+    if risk.max() > FAR * max(bayes, risk.min()):
+        panel.set_yscale("log")
     band(panel, tau, risk, data["risk_error"].values, RISK)
     if comparison is not None:
         mean, error = comparison["risk_mean"].values, comparison["risk_standard_error"].values

@@ -13,7 +13,7 @@ import xarray as xr
 from numerics.checks import real_array
 from numerics.directions import Directions, directions
 from numerics.errors import InputError
-from numerics.plateaus import Plateau, plateaus, rises, times
+from numerics.plateaus import LEAST_DROP, Plateau, plateaus, rises, times
 from numerics.priors import Prior
 
 # Heads are apart when their distance is above this share of the size of what it is held against.
@@ -40,7 +40,9 @@ class Phases:
     """What ``phases`` finds; all times in tau, nan where there is none.
 
     unspecialized_end: end of the last plateau before the heads have spread along any direction.
-    specialization_times: (H,). feature_times: (F,), in the order of directions.singular.
+    specialization_times: (H,). feature_times: (F,), in the order of directions.singular. settled:
+    whether the risk fell by less than 1% of its whole drop in the last half of tau; where it did
+    not, a longer flow moves the times, which are measured against its end.
     """
 
     directions: Directions
@@ -49,6 +51,7 @@ class Phases:
     specialization_times: np.ndarray
     feature_times: np.ndarray
     excursions: tuple[Excursion, ...]
+    settled: bool
 
     def describe(self) -> dict[str, Any]:
         """All of it as numbers, lists and text for JSON; None stands for nan."""
@@ -61,6 +64,7 @@ class Phases:
             "specialization_times": [_number(time) for time in self.specialization_times],
             "feature_times": [_number(time) for time in self.feature_times],
             "excursions": [dict(vars(one)) for one in self.excursions],
+            "settled": self.settled,
         }
 
 
@@ -87,7 +91,15 @@ def phases(flow: xr.Dataset, prior: Prior) -> Phases:
         specialization_times=specialization_times(tau, m),
         feature_times=features,
         excursions=excursions(tau, m, axes),
+        settled=settled(tau, flow["risk"].values, flow["risk_error"].values),
     )
+
+
+def settled(tau: np.ndarray, risk: np.ndarray, error: np.ndarray) -> bool:
+    """Whether little of the risk's drop falls into the last half of tau, up to its error."""
+    half = int(np.searchsorted(tau, tau[-1] / 2))
+    late = float(risk[half] - risk[-1]) - float(error[half] + error[-1])
+    return late <= LEAST_DROP * float(risk[0] - risk[-1])
 
 
 def known(flow: xr.Dataset) -> xr.Dataset:
@@ -119,8 +131,8 @@ def specialization_times(tau: np.ndarray, m: np.ndarray) -> np.ndarray:
     """When each head of m (T, H, F) has gone half of its way from the mean over heads: (H,).
 
     With d_h = m_h - mean over heads and u_h its value at the last time: the last time at which
-    d_h . u_h / |u_h|^2 rises to 1/2. The first time of the record for a head that was beyond it
-    throughout; nan for one with |u_h| below 10% of the longest m_h at the last time.
+    d_h . u_h / |u_h|^2 rises to 1/2. nan for a head that was beyond it throughout, as one that
+    started apart, and for one with |u_h| below 10% of the longest m_h at the last time.
     """
     apart = m - m.mean(1, keepdims=True)
     last = apart[-1]
@@ -129,7 +141,7 @@ def specialization_times(tau: np.ndarray, m: np.ndarray) -> np.ndarray:
     found = np.full(m.shape[1], math.nan)
     for h in np.flatnonzero(left):
         way = apart[:, h] @ last[h] / squares[h]
-        found[h] = next(reversed(rises(tau, way, 0.5)), tau[0])
+        found[h] = next(reversed(rises(tau, way, 0.5)), math.nan)
     return found
 
 

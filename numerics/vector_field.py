@@ -19,8 +19,9 @@ from numerics.state import Packing, State
 LOG2_NOISE_POINTS = 12
 LOG2_JOINT_POINTS = 13
 MOST_GRID_NODES = 60_000
-# Orders of magnitude beyond which a trajectory counts as blown up.
-LARGEST = 1e12
+# Overlaps beyond which a trajectory counts as blown up: none of the model's end there, and the
+# risk takes minutes.
+LARGEST = 1e5
 
 
 class Halt(Exception):
@@ -102,7 +103,7 @@ class VectorField:
         """The risk and its derivatives at a packed state; Halt where they do not exist."""
         m, C, beta, gain = self.packing.unpack(y)
         if not np.all(np.isfinite(y)) or np.max(np.abs(y)) > LARGEST:
-            raise Halt(f"an order parameter is beyond {LARGEST:g}")
+            raise Halt(f"an alignment or overlap is beyond {LARGEST:g}")
         R = m @ m.T + C
         if self.joint_points is None and engines.needs_points(
             self.risk.kernels,
