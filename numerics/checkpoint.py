@@ -50,7 +50,7 @@ class Checkpoint:
 
     def offer(self, arrays: Callable[[], Mapping[str, Any]]) -> None:
         """Write the arrays if the last write is long enough ago."""
-        if time.monotonic() - self._written >= PAUSE:
+        if self.path is not None and time.monotonic() - self._written >= PAUSE:
             self.save(arrays())
 
     def save(self, arrays: Mapping[str, Any]) -> None:

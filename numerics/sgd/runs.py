@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -54,8 +54,14 @@ class Runs:
 
     @staticmethod
     def joined(parts: Sequence[Runs]) -> Runs:
-        names = [field.name for field in fields(Runs)]
-        return Runs(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in names})
+        """All runs; heads that have not moved yet have fewer coordinates, the others being 0."""
+        width = max(part.heads.shape[-1] for part in parts)
+        arrays = [part.widened(width).arrays() for part in parts]
+        return Runs(**{name: np.concatenate([one[name] for one in arrays]) for name in arrays[0]})
+
+    def widened(self, width: int) -> Runs:
+        missing = width - self.heads.shape[-1]
+        return replace(self, heads=np.pad(self.heads, ((0, 0), (0, 0), (0, missing))))
 
 
 @dataclass

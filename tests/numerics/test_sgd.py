@@ -320,6 +320,15 @@ class Interrupt:
             raise KeyboardInterrupt
 
 
+def test_a_checkpoint_before_all_groups_have_moved(monkeypatch, short_blocks, tmp_path):
+    """Heads that have not moved have fewer coordinates than those in R^D that have."""
+    monkeypatch.setattr(runner, "GROUP", 2)
+    path = tmp_path / "sgd.npz"
+    part = run(checkpoint=path, progress=Interrupt(1), simulator="vectors")
+    assert part.status.startswith("interrupted at tau = 0") and path.exists()
+    assert_same_bits(run(checkpoint=path, simulator="vectors"), run(simulator="vectors"))
+
+
 @pytest.mark.parametrize(("simulator", "workers"), [("reduced", 1), ("vectors", 1), ("reduced", 2)])
 def test_interrupted_runs_are_returned_and_resume_to_the_same_bits(
     monkeypatch, short_blocks, tmp_path, simulator, workers
