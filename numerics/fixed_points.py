@@ -9,20 +9,25 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from scipy.integrate import solve_ivp
 from scipy.optimize import least_squares, linear_sum_assignment
 
+from numerics import engines
 from numerics.checks import count
 from numerics.errors import InputError
 from numerics.estimate import Estimate
 from numerics.flow import gradient_flow
-from numerics.hessian import DIGITS, coordinates
+from numerics.hessian import MOST_GRID_NODES, coordinates
 from numerics.priors import FiniteSupport
 from numerics.risk import PopulationRisk
 from numerics.spectrum import NOISE, weight_spectrum
 from numerics.threads import one_thread
+from numerics.vector_field import GridTooLarge
 
 # A point is fixed when its gradient is below this share of the largest term that makes it up.
 RESIDUAL = 1e-7
+# Accuracy of the gradient that is brought to rest, far below RESIDUAL.
+DIGITS = 21.0
 # Two points are one when, their heads put in order, no entry of m or R differs by more.
 SAME = 1e-4
 # Random starts are followed for this flow time, at this tolerance, before they are polished.
@@ -65,10 +70,9 @@ def unspecialized_fixed_point(risk: PopulationRisk, heads: int) -> FixedPoint:
     size = float(np.linalg.norm(mean))
     # A small start along the mean, or away from every symmetry where there is none.
     small = mean / size if size > 1e-9 else 1.0 / np.arange(1.0, risk.prior.spikes + 1)
-    m0 = np.tile(1e-2 * small, (heads, 1))
-    end = _followed(risk, m0, m0 @ m0.T)
     one = np.ones((heads, 1))
-    found = _polished(risk, end[0].mean(axis=0), lambda a: one * a[None, :])
+    end = _together(risk, 1e-2 * small, heads)
+    found = _polished(risk, end, lambda a: one * a[None, :])
     if found is None:
         raise InputError("unspecialized fixed point: none found; the heads do not come to rest")
     return _judged(risk, found, found @ found.T)
@@ -81,8 +85,9 @@ def fixed_points(
 
     starts: random ones, besides the origin, the unspecialized point and, for a prior with atoms,
     heads at atoms. Each is followed by gradient flow, then polished by least squares in weight
-    space; what does not come to rest is left out, and points that differ by an order of the heads
-    are one. Not every fixed point is found, saddles least of all. Raises InputError as above.
+    space; what does not come to rest is left out, as is, of heads that share a normalizer, a point
+    whose gradient takes more than a grid of 200,000 nodes. Points that differ by an order of the
+    heads are one. Not every fixed point is found, saddles least of all. Raises InputError as above.
     """
     _require_fixed(risk)
     heads, starts = count("heads", heads), count("starts", starts, least=0)
@@ -111,6 +116,18 @@ def fixed_points(
     return distinct
 
 
+def _together(risk: PopulationRisk, start: np.ndarray, heads: int) -> np.ndarray:
+    """Where one vector that all heads share goes; as many heads, rounding would part them."""
+    one = np.ones((heads, 1))
+
+    def descend(tau: float, a: np.ndarray) -> np.ndarray:
+        return -_gradient(risk, one * a[None, :])[0].mean(axis=0)
+
+    with one_thread():
+        path = solve_ivp(descend, (0.0, FOLLOWED), start, rtol=FOLLOWED_RTOL, atol=1e-6)
+    return np.asarray(path.y[:, -1])
+
+
 def _followed(risk: PopulationRisk, m: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     flow = gradient_flow(risk, m, R, [FOLLOWED / 2, FOLLOWED], rtol=FOLLOWED_RTOL, method="RK45")
     last = flow.dropna("time", subset=["m"])
@@ -136,17 +153,23 @@ def _polished(
     def slope(a: np.ndarray) -> np.ndarray:
         return _gradient(risk, heads_at(a))[0].ravel()
 
-    with one_thread():
-        result = least_squares(slope, start, x_scale="jac", xtol=1e-15, ftol=1e-15, gtol=1e-14)
-    k = heads_at(result.x)
-    return k if _residual(risk, k) <= RESIDUAL else None
+    try:
+        with one_thread():
+            result = least_squares(slope, start, x_scale="jac", xtol=1e-15, ftol=1e-15, gtol=1e-14)
+        k = heads_at(result.x)
+        return k if _residual(risk, k) <= RESIDUAL else None
+    except GridTooLarge:
+        return None
 
 
 def _gradient(risk: PopulationRisk, k: np.ndarray) -> tuple[np.ndarray, float]:
     """The gradient by the heads' coordinates (H, width), and the norm of its larger part."""
     spikes, kernels = risk.prior.spikes, risk.kernels
-    m, free = k[:, :spikes], np.zeros(len(k))
-    one = risk.fixed(m, k @ k.T, free, float(kernels.gain(len(k))), DIGITS)
+    m, R, free = k[:, :spikes], k @ k.T, np.zeros(len(k))
+    law = risk.law(m, R, free)
+    if engines.needs_points(kernels, law, risk.length, DIGITS, MOST_GRID_NODES):
+        raise GridTooLarge
+    one = risk.fixed(m, R, free, float(kernels.gain(len(k))), DIGITS)
     nothing = np.zeros((len(k), k.shape[1] - spikes))
     direct = -kernels.drift_m(one.m, np.zeros_like(one.R), m)
     beyond = -kernels.drift_m(nothing, one.R, k[:, spikes:])

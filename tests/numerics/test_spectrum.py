@@ -82,6 +82,14 @@ def test_the_order_and_rates_of_specialization():
     assert rates == pytest.approx(-unstable.eigenvalue.values, rel=1e-2)
 
 
+def test_heads_that_stay_together_leave_an_unstable_origin():
+    """Mean 0 and a variance above L/(L-3): the common mode grows, and heads must not part."""
+    risk = hf.PopulationRisk("softmax", hf.flipped_spikes([2.0, 1.5]), 5)
+    point = hf.unspecialized_fixed_point(risk, heads=3)
+    assert np.ptp(point.m, axis=0).max() == 0 and abs(point.m[0, 0]) > 0.1
+    assert point.risk.value < 0.8 - 1e-3 and point.index >= 2
+
+
 def test_atoms_are_a_minimum_of_bayes_softmax():
     prior = hf.flipped_spikes([1.8], [0.3])
     act = hf.activation("bayes-softmax")
