@@ -54,8 +54,13 @@ def align_heads(sgd: xr.Dataset, reference: xr.Dataset) -> xr.Dataset:
     return aligned
 
 
-def compare(flow: xr.Dataset, sgd: xr.Dataset, alpha: float = 1e-3) -> xr.Dataset:
+def compare(
+    flow: xr.Dataset, sgd: xr.Dataset, alpha: float = 1e-3, *, align: bool = False
+) -> xr.Dataset:
     """The mean over seeds of SGD against the flow, entry by entry, at every time.
+
+    align: first put the heads of each run in the order of ``align_heads``, recorded as permutation
+    (seed, head); for runs that start apart. Runs from one start are compared as they are.
 
     For x in m (time, head, spike), R (time, head, other_head) and risk (time): x and x_error (the
     flow and its bound), x_mean and x_standard_error (over runs, ddof = 1; nan for fewer than two)
@@ -82,6 +87,8 @@ def compare(flow: xr.Dataset, sgd: xr.Dataset, alpha: float = 1e-3) -> xr.Datase
     a flow that is not finite.
     """
     tau = _same_times(flow, sgd)
+    if align:
+        sgd = align_heads(sgd, flow)
     runs = {name: _values(sgd, name, seed=True) for name in SHAPES}
     flows = {name: _values(flow, name) for name in SHAPES}
     errors = {name: _values(flow, f"{name}_error", like=name) for name in SHAPES}
@@ -114,6 +121,8 @@ def compare(flow: xr.Dataset, sgd: xr.Dataset, alpha: float = 1e-3) -> xr.Datase
         ("time", "head", "spike", "other_spike"),
         _covariance(runs["m"], there, data["m_mean"][1]),
     )
+    if align:
+        data["permutation"] = (("seed", "head"), sgd["permutation"].values)
     flat = np.concatenate(scores, axis=1)
     counted = ~np.isnan(flat)
     comparisons = int(counted.sum())

@@ -86,7 +86,11 @@ def test_shuffled_heads_are_put_back_on_every_axis():
     # Negative control: without the order the same runs disagree with the flow.
     assert compare(flow, runs(flow, 40)).attrs["passed"] == 1
     wrong = np.tile([1, 0, 2, 3, 4], (40, 1))
-    assert compare(flow, shuffled(with_beta(runs(flow, 40)), wrong)).attrs["passed"] == 0
+    turned = shuffled(with_beta(runs(flow, 40)), wrong)
+    assert compare(flow, turned).attrs["passed"] == 0
+    aligned = compare(flow, turned, align=True)
+    assert aligned.attrs["passed"] == 1
+    assert np.array_equal(aligned["permutation"].values, wrong)
 
 
 def test_the_order_is_the_best_of_all_orders():
