@@ -97,8 +97,8 @@ def phases(flow: xr.Dataset, prior: Prior) -> Phases:
 
 def settled(tau: np.ndarray, risk: np.ndarray, error: np.ndarray) -> bool:
     """Whether little of the risk's drop falls into the last half of tau, up to its error."""
-    half = int(np.searchsorted(tau, tau[-1] / 2))
-    late = float(risk[half] - risk[-1]) - float(error[half] + error[-1])
+    half = [float(np.interp(tau[-1] / 2, tau, values)) for values in (risk, error)]
+    late = half[0] - float(risk[-1]) - half[1] - float(error[-1])
     return late <= LEAST_DROP * float(risk[0] - risk[-1])
 
 

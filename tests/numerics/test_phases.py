@@ -13,6 +13,7 @@ from numerics.phases import (
     excursions,
     feature_times,
     phases,
+    settled,
     specialization_times,
     unspecialized_end,
 )
@@ -335,3 +336,12 @@ def test_phases_refuse_a_flow_that_is_not_finite_or_has_other_spikes():
         phases(broken.dropna("time"), PRIOR)
     with pytest.raises(InputError, match="spike 3"):
         phases(flow(), flipped_spikes([1.0, 2.0, 3.0]))
+
+
+def test_a_flow_that_still_moves_is_not_settled():
+    for tau in (np.geomspace(0.1, 100, 300), np.array([0.0, 40.0, 60.0, 100.0])):
+        nothing = np.zeros_like(tau)
+        assert settled(tau, np.exp(-tau), nothing)
+        assert not settled(tau, np.exp(-tau / 50), nothing)
+        # an error as large as the drop hides it
+        assert settled(tau, np.exp(-tau / 50), nothing + 1.0)
