@@ -45,12 +45,11 @@ class Assignment:
     @classmethod
     def of(cls, prior: FiniteSupport, heads: int) -> Assignment:
         """The most probable atoms first; heads beyond the atoms share them, and their odds."""
-        order = np.argsort(-prior.probabilities, kind="stable")
-        atoms = order[np.arange(heads) % order.size]
-        shared = np.bincount(atoms, minlength=order.size)[atoms]
+        atoms, size = prior.atoms_for(heads), len(prior.support)
+        shared = np.bincount(atoms, minlength=size)[atoms]
         m = prior.support[atoms]
         beta = np.log(prior.probabilities[atoms] / shared)
-        return cls(m, m @ m.T, beta - beta.max(), heads >= order.size)
+        return cls(m, m @ m.T, beta - beta.max(), heads >= size)
 
 
 def write_report(

@@ -42,13 +42,9 @@ def at_points(
     return lambda gamma: joint_heads.respond(kernels, law, length, gamma, grid, nodes)
 
 
-def needs_points(
-    kernels: ModuleType, law: LogitLaw, length: SequenceLength, digits: float, most_nodes: int
-) -> bool:
-    """Whether a tensor grid over all heads would have more than ``most_nodes``."""
-    if kernels.SCOPE != "heads":
-        return False
-    return joint_heads.grid_size(law, Resolution(digits, length.longest)) > most_nodes
+def grid_size(law: LogitLaw, length: SequenceLength, digits: float) -> int:
+    """Nodes of the tensor grids over all heads at once, for heads that share a normalizer."""
+    return joint_heads.grid_size(law, Resolution(digits, length.longest))
 
 
 def for_fixed_rule(

@@ -12,12 +12,11 @@ import xarray as xr
 from scipy.integrate import solve_ivp
 from scipy.optimize import least_squares, linear_sum_assignment
 
-from numerics import engines
 from numerics.checks import count
 from numerics.errors import InputError
 from numerics.estimate import Estimate
 from numerics.flow import gradient_flow
-from numerics.hessian import MOST_GRID_NODES, coordinates
+from numerics.hessian import MOST_GRID_NODES, coordinates, weight_gradient
 from numerics.priors import FiniteSupport
 from numerics.risk import PopulationRisk
 from numerics.spectrum import NOISE, weight_spectrum
@@ -98,8 +97,7 @@ def fixed_points(
         k = 0.3 * rng.standard_normal((heads, spikes + heads))
         begun.append((k[:, :spikes], k @ k.T))
     if isinstance(risk.prior, FiniteSupport):
-        order = np.argsort(-risk.prior.probabilities, kind="stable")
-        m = risk.prior.support[order[np.arange(heads) % order.size]]
+        m = risk.prior.support[risk.prior.atoms_for(heads)]
         begun.append((m, m @ m.T))
     found = [unspecialized_fixed_point(risk, heads)]
     origin = np.zeros((heads, spikes))
@@ -166,15 +164,11 @@ def _gradient(risk: PopulationRisk, k: np.ndarray) -> tuple[np.ndarray, float]:
     """The gradient by the heads' coordinates (H, width), and the norm of its larger part."""
     spikes, kernels = risk.prior.spikes, risk.kernels
     m, R, free = k[:, :spikes], k @ k.T, np.zeros(len(k))
-    law = risk.law(m, R, free)
-    if engines.needs_points(kernels, law, risk.length, DIGITS, MOST_GRID_NODES):
+    if risk.needs_points(m, R, free, DIGITS, MOST_GRID_NODES):
         raise GridTooLarge
     one = risk.fixed(m, R, free, float(kernels.gain(len(k))), DIGITS)
-    nothing = np.zeros((len(k), k.shape[1] - spikes))
-    direct = -kernels.drift_m(one.m, np.zeros_like(one.R), m)
-    beyond = -kernels.drift_m(nothing, one.R, k[:, spikes:])
-    whole = np.hstack([-kernels.drift_m(one.m, one.R, m), beyond])
-    return whole, max(float(np.linalg.norm(direct)), float(np.linalg.norm(one.R)))
+    scale = max(float(np.linalg.norm(one.m)), float(np.linalg.norm(one.R)))
+    return weight_gradient(kernels, one, k), scale
 
 
 def _residual(risk: PopulationRisk, k: np.ndarray) -> float:

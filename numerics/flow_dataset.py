@@ -12,9 +12,7 @@ import xarray as xr
 
 from numerics.integrate import Curve
 from numerics.risk import SAFETY, PopulationRisk
-from numerics.state import Packing, State
-
-TAU = "tau = steps * learning rate / D"
+from numerics.state import TAU, Packing, State
 
 
 @dataclass(frozen=True)
@@ -34,11 +32,10 @@ class Settings:
         risk, start = self.risk, self.start
         free = {"beta0": start.beta.tolist()} if risk.kernels.FREE_BIAS else {}
         free |= {"gain0": start.gain} if risk.kernels.FREE_GAIN else {}
-        length = risk.length
         return {
             "activation": risk.kernels.DEFINITION,
             "prior": risk.prior.describe(),
-            "tokens": dict(zip(map(str, length.lengths), length.odds, strict=True)),
+            "tokens": risk.length.describe(),
             "m0": start.m.tolist(),
             "R0": start.R.tolist(),
             **free,

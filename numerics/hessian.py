@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 
-from numerics import engines
-from numerics.risk import PopulationRisk
+from numerics.risk import Gradient, PopulationRisk
 from numerics.sobol import normal_points
 from numerics.state import State
 from numerics.threads import one_thread
@@ -22,6 +22,8 @@ LOG2_POINTS, SETS = 13, 6
 # Width of a difference, relative to the size of the heads or to 1 where they are smaller. Its
 # error after one extrapolation is of the fourth power, a fifth derivative divided by 480.
 WIDTH = 8e-3
+# One extrapolation removes all but the next order of the difference between two widths.
+EXTRAPOLATED = 0.02
 # Eigenvalues of C below this share of R are directions in which no head has a part.
 RANK_TOLERANCE = 1e-10
 
@@ -51,6 +53,14 @@ def coordinates(m: np.ndarray, R: np.ndarray) -> np.ndarray:
     return np.hstack([m, vectors[:, kept] * np.sqrt(values[kept])])
 
 
+def weight_gradient(kernels: ModuleType, slope: Gradient, k: np.ndarray) -> np.ndarray:
+    """The risk's gradient by the heads' coordinates (H, F + r), out of its slopes in m and R."""
+    spikes = slope.m.shape[1]
+    nothing = np.zeros((len(k), k.shape[1] - spikes))
+    along_spikes = -kernels.drift_m(slope.m, slope.R, k[:, :spikes])
+    return np.hstack([along_spikes, -kernels.drift_m(nothing, slope.R, k[:, spikes:])])
+
+
 def hessian(risk: PopulationRisk, state: State) -> Hessian:
     """The Hessian at a state whose free biases and gain stay as they are."""
     k = coordinates(state.m, state.R)
@@ -72,8 +82,7 @@ def hessian(risk: PopulationRisk, state: State) -> Hessian:
 
 
 def _rules(risk: PopulationRisk, state: State) -> list[np.ndarray | None]:
-    law = risk.law(state.m, state.R, state.beta)
-    if not engines.needs_points(risk.kernels, law, risk.length, DIGITS, MOST_GRID_NODES):
+    if not risk.needs_points(state.m, state.R, state.beta, DIGITS, MOST_GRID_NODES):
         return [None]
     streams = np.random.SeedSequence(risk.seed).spawn(SETS)
     return [normal_points(len(state.m), LOG2_POINTS, stream) for stream in streams]
@@ -83,13 +92,12 @@ def _by_differences(risk, state, k, points):
     """Inside block, noise block, truncation error and gradient by one rule."""
     spikes = state.m.shape[1]
 
-    def slope(at: np.ndarray) -> np.ndarray:
-        m, R = at[:, :spikes], at @ at.T
-        one = risk.fixed(m, R, state.beta, state.gain, DIGITS, points)
-        nothing = np.zeros((len(at), at.shape[1] - spikes))
-        along_spikes = -risk.kernels.drift_m(one.m, one.R, m)
-        beyond = -risk.kernels.drift_m(nothing, one.R, at[:, spikes:])
-        return np.hstack([along_spikes, beyond])
+    def at(heads: np.ndarray) -> Gradient:
+        m, R = heads[:, :spikes], heads @ heads.T
+        return risk.fixed(m, R, state.beta, state.gain, DIGITS, points)
+
+    def slope(heads: np.ndarray) -> np.ndarray:
+        return weight_gradient(risk.kernels, at(heads), heads)
 
     size = WIDTH * max(1.0, float(np.abs(k).max()))
     rows, changes = [], []
@@ -106,12 +114,8 @@ def _by_differences(risk, state, k, points):
     matrix = np.array(rows)
     # A Hessian is symmetric: what is not is an error, and so is a share of what extrapolation did.
     error = float(np.max(np.abs(matrix - matrix.T))) + EXTRAPOLATED * float(max(changes))
-    one = risk.fixed(state.m, state.R, state.beta, state.gain, DIGITS, points)
-    return (matrix + matrix.T) / 2, 2 * one.R, error, slope(k)
-
-
-# One extrapolation removes all but the next order of the difference between two widths.
-EXTRAPOLATED = 0.02
+    here = at(k)
+    return (matrix + matrix.T) / 2, 2 * here.R, error, weight_gradient(risk.kernels, here, k)
 
 
 def _standard_error(blocks: np.ndarray) -> float:

@@ -46,6 +46,10 @@ class SequenceLength:
             return np.full(shape, self.lengths[0])
         return rng.choice(self.lengths, size=shape, p=self.odds)
 
+    def describe(self) -> dict[str, float]:
+        """Lengths and their odds, as JSON can hold them."""
+        return dict(zip(map(str, self.lengths), self.odds, strict=True))
+
     def powers(self, phi: np.ndarray) -> np.ndarray:
         """phi^(L-1) and its first two derivatives in phi, averaged over L: shape (3, ...)."""
         out = np.zeros((3, *np.shape(phi)))

@@ -61,6 +61,11 @@ class FiniteSupport:
         centred = self.support - self.mean
         return (self.probabilities[:, None] * centred).T @ centred
 
+    def atoms_for(self, heads: int) -> np.ndarray:
+        """Numbers of the atoms (H,) for as many heads: the most probable first, then again."""
+        order = np.argsort(-self.probabilities, kind="stable")
+        return order[np.arange(heads) % order.size]
+
     def components(self) -> Components:
         flat = np.zeros((*self.support.shape, self.spikes))
         return Components(self.probabilities, self.support, flat)

@@ -137,6 +137,14 @@ class PopulationRisk:
             R,
         )
 
+    def needs_points(
+        self, m: np.ndarray, R: np.ndarray, beta: np.ndarray, digits: float, most_nodes: int
+    ) -> bool:
+        """Whether heads that share a normalizer would take a grid of more than ``most_nodes``."""
+        if self.kernels.SCOPE != "heads":
+            return False
+        return engines.grid_size(self.law(m, R, beta), self.length, digits) > most_nodes
+
     def _evaluate(self, m, R, beta, gain, *, gradient):
         m, R = order_parameters(m, R, self.prior.spikes)
         beta = free_bias(self.kernels, beta, len(m))
@@ -161,7 +169,7 @@ class PopulationRisk:
                 all_tokens.dimension(law, self.length),
             )
         finest = -np.log(self.rtol) / COARSER**2
-        if engines.needs_points(self.kernels, law, self.length, finest, MOST_GRID_NODES):
+        if self.needs_points(m, R, beta, finest, MOST_GRID_NODES):
             # The lift is integrated well below the noise of the points.
             digits = float(np.log(10 / self.rtol))
             return self._by_sobol(

@@ -64,7 +64,7 @@ def weight_spectrum(
             {
                 "activation": risk.kernels.DEFINITION,
                 "prior": risk.prior.describe(),
-                "tokens": dict(zip(map(str, risk.length.lengths), risk.length.odds, strict=True)),
+                "tokens": risk.length.describe(),
                 "m": state.m.tolist(),
                 "R": state.R.tolist(),
                 "beta": state.beta.tolist(),

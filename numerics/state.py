@@ -13,6 +13,15 @@ import numpy as np
 from numerics.checks import fixed_or_free_gain, free_bias, order_parameters
 from numerics.errors import InputError
 
+# The unit of all times of training.
+TAU = "tau = steps * learning rate / D"
+# The drift of m is a sum of terms of order 1, whose rounding no tolerance can beat.
+ROUNDING = 1e-14
+# Overlaps beyond the spikes below this share of those inside them no longer count.
+SMALLEST_SHARE = 1e-20
+# Keeps a tolerance from being 0 where everything is.
+TINY = 1e-200
+
 
 @dataclass(frozen=True)
 class State:
@@ -114,11 +123,3 @@ class Packing:
 def _upper(heads: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows and columns of the upper half of a (H, H) matrix."""
     return np.triu_indices(heads)
-
-
-# The drift of m is a sum of terms of order 1, whose rounding no tolerance can beat.
-ROUNDING = 1e-14
-# Overlaps beyond the spikes below this share of those inside them no longer count.
-SMALLEST_SHARE = 1e-20
-# Keeps a tolerance from being 0 where everything is.
-TINY = 1e-200

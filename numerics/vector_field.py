@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numerics import engines
 from numerics.checks import PSD_TOLERANCE
 from numerics.errors import InputError
 from numerics.noise import dimension, noise, require_sample_gradient
@@ -105,12 +104,8 @@ class VectorField:
         if not np.all(np.isfinite(y)) or np.max(np.abs(y)) > LARGEST:
             raise Halt(f"an alignment or overlap is beyond {LARGEST:g}")
         R = m @ m.T + C
-        if self.joint_points is None and engines.needs_points(
-            self.risk.kernels,
-            self.risk.law(m, R, beta),
-            self.risk.length,
-            self.digits,
-            MOST_GRID_NODES,
+        if self.joint_points is None and self.risk.needs_points(
+            m, R, beta, self.digits, MOST_GRID_NODES
         ):
             raise GridTooLarge
         try:

@@ -11,6 +11,7 @@ import xarray
 
 from numerics.sgd.plan import Plan
 from numerics.sgd.records import Records
+from numerics.state import TAU
 
 DIMENSIONS = {
     "m": ("seed", "time", "head", "spike"),
@@ -28,7 +29,6 @@ NAMES = {
     "beta": "free bias",
     "gain": "gain",
 }
-TIME = "tau = steps * learning rate / D"
 
 
 def describe_run(
@@ -57,12 +57,12 @@ def to_dataset(
     variables["stopped_at"] = (
         ("seed",),
         stopped,
-        {"long_name": "time at which the run left all bounds", "units": TIME},
+        {"long_name": "time at which the run left all bounds", "units": TAU},
     )
     tau = plan.rate * np.array(plan.records)
     coordinates = {
         "seed": ("seed", np.arange(len(stopped)), {"long_name": "number of the run", "units": "1"}),
-        "time": ("time", tau, {"long_name": "time", "units": TIME}),
+        "time": ("time", tau, {"long_name": "time", "units": TAU}),
     }
     attributes = {"configuration": json.dumps(dict(configuration)), "status": status}
     return xarray.Dataset(variables, coordinates, attributes)

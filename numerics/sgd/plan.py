@@ -152,9 +152,7 @@ class Plan:
         return {
             "activation": dict(self.kernels.DEFINITION),
             "prior": self.prior.describe(),
-            "tokens": dict(
-                zip(map(str, self.length.lengths), self.length.odds, strict=True),
-            ),
+            "tokens": self.length.describe(),
             "heads": self.heads,
             "dimension": self.dimension,
             "learning_rate": self.learning_rate,
