@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headflow import flow_command, saddle_commands, sgd_command
+from headflow import escape_command, flow_command, saddle_commands, sgd_command
 from headflow.options import (
     DEFAULT_PRIOR,
     HeadsOpt,
@@ -207,6 +207,7 @@ app.command()(flow_command.flow)
 app.command()(sgd_command.sgd)
 app.command()(saddle_commands.spectrum)
 app.command()(saddle_commands.fixed_points)
+app.command()(escape_command.escape)
 
 
 def main() -> None:

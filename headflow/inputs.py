@@ -99,6 +99,14 @@ def read_times(time: float, points: int) -> np.ndarray:
     return np.concatenate([[0.0], np.geomspace(1e-4 * last, last, number)])
 
 
+def read_counts(what: str, text: str) -> list[int]:
+    """Integers separated by commas, such as ``300,1000``."""
+    try:
+        return [int(entry) for entry in text.split(",")]
+    except ValueError:
+        raise InputError(f"{what}: expected integers such as 300,1000, got {text!r}") from None
+
+
 def read_tokens(text: str) -> Any:
     """A sequence length ``5``, or a law of lengths ``2:0.5,5:0.5``."""
     try:

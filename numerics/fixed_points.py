@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +78,22 @@ def unspecialized_fixed_point(risk: PopulationRisk, heads: int) -> FixedPoint:
     return _judged(risk, found, found @ found.T)
 
 
+def origin_fixed_point(risk: PopulationRisk, heads: int) -> FixedPoint:
+    """All ``heads`` at zero, a fixed point where the mean of theta pulls at none of them.
+
+    Raises InputError where the gradient does not vanish there.
+    """
+    _require_fixed(risk)
+    origin = np.zeros((count("heads", heads), risk.prior.spikes))
+    residual = _residual(risk, origin)
+    if residual > RESIDUAL:
+        raise InputError(
+            f"origin: not a fixed point, its residual is {residual:.2g}; where theta has a mean "
+            "the heads leave at once for the unspecialized point"
+        )
+    return _judged(risk, origin, origin @ origin.T)
+
+
 def fixed_points(
     risk: PopulationRisk, heads: int, seed: int = 0, starts: int = 6
 ) -> list[FixedPoint]:
@@ -100,9 +117,8 @@ def fixed_points(
         m = risk.prior.support[risk.prior.atoms_for(heads)]
         begun.append((m, m @ m.T))
     found = [unspecialized_fixed_point(risk, heads)]
-    origin = np.zeros((heads, spikes))
-    if _residual(risk, origin) <= RESIDUAL:
-        found.append(_judged(risk, origin, origin @ origin.T))
+    with suppress(InputError):
+        found.append(origin_fixed_point(risk, heads))
     for m0, R0 in begun:
         resting = _settled(risk, *_followed(risk, m0, R0))
         if resting is not None:
