@@ -123,7 +123,7 @@ def fixed_points(
             "verdict": point.verdict,
             "index": point.index,
             "noise_index": point.noise_index,
-            "flat": point.flat,
+            "flat": vars(point.flat),
             "eigenvalues": point.spectrum.eigenvalue.values.tolist(),
         }
         for point in found

@@ -16,6 +16,7 @@ from scipy.optimize import least_squares, linear_sum_assignment
 from numerics.checks import count
 from numerics.errors import InputError
 from numerics.estimate import Estimate
+from numerics.flat import Flat, flat_modes, is_flat
 from numerics.flow import gradient_flow
 from numerics.hessian import MOST_GRID_NODES, coordinates, weight_gradient
 from numerics.priors import FiniteSupport
@@ -43,8 +44,9 @@ class FixedPoint:
     m (H, F), R (H, H). risk: with its error. residual: norm of the weight-space gradient over the
     norm of the largest of the terms that cancel in it. index: unstable modes of spikes and heads,
     counted with multiplicity; noise_index: unstable modes in each direction orthogonal to them.
-    flat: modes, of either kind, whose eigenvalue is 0 within its error. verdict: "minimum" or
-    "saddle of index n", what is flat said apart. spectrum: of the Hessian in weight space.
+    flat: modes, of either kind, whose eigenvalue is 0 within its error, by reason. verdict:
+    "minimum" or "saddle of index n", what is flat said apart. spectrum: of the Hessian in weight
+    space.
     """
 
     m: np.ndarray
@@ -53,7 +55,7 @@ class FixedPoint:
     residual: float
     index: int
     noise_index: int
-    flat: int
+    flat: Flat
     verdict: str
     spectrum: xr.Dataset
 
@@ -196,18 +198,17 @@ def _residual(risk: PopulationRisk, k: np.ndarray) -> float:
 def _judged(risk: PopulationRisk, k: np.ndarray, R: np.ndarray) -> FixedPoint:
     m = k[:, : risk.prior.spikes]
     spectrum = weight_spectrum(risk, m, R)
-    low = spectrum.eigenvalue.values < -spectrum.error.values
-    flat = np.abs(spectrum.eigenvalue.values) <= spectrum.error.values
+    low = (spectrum.eigenvalue.values < 0) & ~is_flat(spectrum)
     noise = spectrum.block.values == NOISE
     times = spectrum.multiplicity.values
     index, noise_index = int(times[low & ~noise].sum()), int(times[low & noise].sum())
-    flats = int(times[flat].sum())
+    flat = flat_modes(risk, k, spectrum)
     verdict = f"saddle of index {index}" if index else "minimum"
     if noise_index:
         verdict = f"saddle of index {index}, and {noise_index} in each noise direction"
-    verdict += f" ({flats} flat)" if flats else ""
+    verdict += f" ({flat.told()})" if flat.total else ""
     return FixedPoint(
-        m, R, risk(m, R), _residual(risk, k), index, noise_index, flats, verdict, spectrum
+        m, R, risk(m, R), _residual(risk, k), index, noise_index, flat, verdict, spectrum
     )
 
 
