@@ -24,6 +24,7 @@ _HOMES = {
     "origin_fixed_point": "numerics.fixed_points",
     "LinearEscape": "numerics.escape",
     "escape_times": "headflow.escape",
+    "specialization": "numerics.specialization",
     "FiniteSupport": "numerics.priors",
     "GaussianPrior": "numerics.priors",
     "flipped_spikes": "numerics.priors",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headflow import page, report_dynamics
+from headflow import page, report_dynamics, report_saddles
 from headflow.risk import PopulationRisk
 from headflow.store import write_netcdf, write_whole
 from headflow.validation import validate
@@ -83,17 +83,23 @@ def write_report(
             done[act.name, what] = validate(act, prior, tokens=tokens, heads=heads, seed=seed)
     todo = report_dynamics.studies(prior, tokens, heads, seed)
     dynamics = [study() for study in progress(todo, "report: dynamics")]
+    studies = [report_saddles.order, lambda: report_saddles.escape(seed)]
+    saddles = report_saddles.Saddles(
+        *(study() for study in progress(studies, "report: saddles and escape"))
+    )
     by_length = [bayes_risk(prior, length, rtol=RTOL) for length in LENGTHS]
     config = _configuration(prior, prior_text, tokens, heads, seed)
     data = _dataset(acts, done, bayes, by_length, config)
     summary = _summary(acts, done, bayes, dynamics)
-    html = _page(acts, done, data, bayes, at, config, dynamics)
+    html = _page(acts, done, data, bayes, at, config, dynamics, saddles)
     folder.mkdir(parents=True, exist_ok=True)
     write_netcdf(data, folder / "data.nc")
     for number, study in enumerate(dynamics, start=1):
         write_netcdf(study.theory, folder / f"dynamics_{number}.nc")
         if study.comparison is not None:
             write_netcdf(study.comparison, folder / f"dynamics_{number}_sgd.nc")
+    write_netcdf(saddles.order, folder / "specialization.nc")
+    write_netcdf(saddles.escape, folder / "escape.nc")
     write_whole(folder / "index.html", html)
     return summary
 
@@ -194,7 +200,7 @@ def _summary(acts, done, bayes, dynamics) -> dict[str, Any]:
     }
 
 
-def _page(acts, done, data, bayes, at, config, dynamics) -> str:
+def _page(acts, done, data, bayes, at, config, dynamics, saddles) -> str:
     first = done[acts[0].name, "validate"]
     rows = []
     for act in acts:
@@ -243,6 +249,7 @@ def _page(acts, done, data, bayes, at, config, dynamics) -> str:
                 ),
             ),
             report_dynamics.section(dynamics),
+            report_saddles.section(saddles),
             page.section("Equations", *(page.derivation(done[a.name, "derive"]) for a in acts)),
             page.section(
                 "Validation",
