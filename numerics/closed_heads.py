@@ -9,6 +9,7 @@ import numpy as np
 from numerics.errors import InputError
 from numerics.lengths import SequenceLength
 from numerics.logits import LogitLaw, Response
+from numerics.tangents import Tangents
 
 # Closed forms divide by variances and by 1 - correlation^2; values are continuous there.
 SMALLEST = 1e-30
@@ -16,20 +17,31 @@ NEAR = 1e-15
 
 
 def respond(
-    kernels: ModuleType, law: LogitLaw, length: SequenceLength, gamma: float, *, gradient: bool
+    kernels: ModuleType,
+    law: LogitLaw,
+    length: SequenceLength,
+    gamma: float,
+    *,
+    gradient: bool,
+    tangents: Tangents | None = None,
 ) -> Response:
-    """Moments and first variation; InputError where a kinked score has no ``gradient``."""
+    """Moments and first variation; InputError where a kinked score has no ``gradient``.
+
+    With ``tangents`` also what second derivatives along them need. The risk without a normalizer
+    is linear in its averages, so there is no second variation.
+    """
     if gradient and not kernels.SMOOTH and _singular(law):
         raise InputError(
             "R: the risk of this activation has a kink, and no derivative, where a logit has "
             "variance 0 or two logits are equal; move R away from there"
         )
-    total = Response.zero(law)
+    total = Response.zero(law, tangents)
+    single = kernels.closed_single_jets if tangents else kernels.closed_single
     powers = length.powers(np.ones(1))
     nothing = np.zeros(1)
     with np.errstate(divide="ignore", invalid="ignore"):
         for h in range(law.heads):
-            average = kernels.closed_single(law.all_means[:, h], _variances(law)[:, h])
+            average = single(law.all_means[:, h], _variances(law)[:, h])
             relevant = (average[:, 0, :-1] @ law.odds)[:, None]
             noise = average[:, 0, -1:]
             linear, square = kernels.single_moments(nothing, relevant, noise, powers)
@@ -60,9 +72,8 @@ def _pair(kernels, law, powers, gamma, pair, total):
     # A correlation of 1 is the limit from below, nearer than rounding can tell.
     most = (1 - NEAR) * np.sqrt(variances[:, h] * variances[:, k])
     covariance = np.clip(law.all_covariances[:, h, k], -most, most)
-    average = kernels.closed_pair(
-        mean[:, h], mean[:, k], variances[:, h], variances[:, k], covariance
-    )
+    closed_pair = kernels.closed_pair if len(total.tensors) == 2 else kernels.closed_pair_jets
+    average = closed_pair(mean[:, h], mean[:, k], variances[:, h], variances[:, k], covariance)
     blank = np.zeros((3, 1))
     relevant, noise = blank.copy(), blank.copy()
     relevant[1], noise[1] = average[0, 0, :-1] @ law.odds, average[0, 0, -1]

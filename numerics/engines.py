@@ -12,34 +12,53 @@ from numerics.errors import InputError
 from numerics.lengths import SequenceLength
 from numerics.logits import LogitLaw, Response
 from numerics.resolution import Resolution
+from numerics.tangents import Tangents
 
 # A response as a function of the gain.
 Respond = Callable[[float], Response]
 
 
 def closed(
-    kernels: ModuleType, law: LogitLaw, length: SequenceLength, *, gradient: bool
+    kernels: ModuleType,
+    law: LogitLaw,
+    length: SequenceLength,
+    *,
+    gradient: bool,
+    tangents: Tangents | None = None,
 ) -> Respond:
     """By formula, no error but rounding."""
-    return lambda gamma: closed_heads.respond(kernels, law, length, gamma, gradient=gradient)
+    return lambda gamma: closed_heads.respond(
+        kernels, law, length, gamma, gradient=gradient, tangents=tangents
+    )
 
 
-def at_digits(kernels: ModuleType, law: LogitLaw, length: SequenceLength, digits: float) -> Respond:
+def at_digits(
+    kernels: ModuleType,
+    law: LogitLaw,
+    length: SequenceLength,
+    digits: float,
+    tangents: Tangents | None = None,
+) -> Respond:
     """By uniform grids of a resolution of ``digits`` nats."""
     grid = Resolution(digits, length.longest)
     if kernels.SCOPE != "heads":
-        return lambda gamma: separate_heads.respond(kernels, law, length, gamma, grid)
+        return lambda gamma: separate_heads.respond(kernels, law, length, gamma, grid, tangents)
     nodes = joint_heads.grid_nodes(law, grid)
-    return lambda gamma: joint_heads.respond(kernels, law, length, gamma, grid, nodes)
+    return lambda gamma: joint_heads.respond(kernels, law, length, gamma, grid, nodes, tangents)
 
 
 def at_points(
-    kernels: ModuleType, law: LogitLaw, length: SequenceLength, digits: float, z: np.ndarray
+    kernels: ModuleType,
+    law: LogitLaw,
+    length: SequenceLength,
+    digits: float,
+    z: np.ndarray,
+    tangents: Tangents | None = None,
 ) -> Respond:
     """Heads that share a normalizer, averaged over normal points z (N, H) instead of a grid."""
     nodes = joint_heads.normal_points_nodes(law, z)
     grid = Resolution(digits)
-    return lambda gamma: joint_heads.respond(kernels, law, length, gamma, grid, nodes)
+    return lambda gamma: joint_heads.respond(kernels, law, length, gamma, grid, nodes, tangents)
 
 
 def grid_size(law: LogitLaw, length: SequenceLength, digits: float) -> int:

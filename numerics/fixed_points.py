@@ -18,9 +18,10 @@ from numerics.errors import InputError
 from numerics.estimate import Estimate
 from numerics.flat import Flat, flat_modes, is_flat
 from numerics.flow import gradient_flow
-from numerics.hessian import MOST_GRID_NODES, coordinates, weight_gradient
+from numerics.hessian import coordinates, weight_gradient
 from numerics.priors import FiniteSupport
 from numerics.risk import PopulationRisk
+from numerics.second import MOST_GRID_NODES
 from numerics.spectrum import NOISE, weight_spectrum
 from numerics.threads import one_thread
 from numerics.vector_field import GridTooLarge

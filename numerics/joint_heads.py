@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -9,9 +10,10 @@ import numpy as np
 
 from numerics.gaussian import normal_rule, symmetric_root
 from numerics.lengths import SequenceLength
-from numerics.lift_table import lift_of
+from numerics.lift_table import Lift, Lifted, lift_of
 from numerics.logits import LogitLaw, Response
 from numerics.resolution import Resolution
+from numerics.tangents import Tangents
 
 # Directions of a covariance below this share of the largest are rounding.
 RANK_TOLERANCE = 1e-13
@@ -77,26 +79,80 @@ def respond(
     gamma: float,
     resolution: Resolution,
     nodes: list[Nodes],
+    tangents: Tangents | None = None,
 ) -> Response:
-    """Moments and first variation from given nodes of each component and the noise token."""
-    tokens = [Reduced.of(kernels, one) for one in nodes]
-    lift = lift_of(kernels, [token.logs for token in tokens], resolution.sharper())
-    average = np.stack([lift.average(i, t.weighted_ratios) for i, t in enumerate(tokens)])
+    """Moments and first variation from given nodes of each component and the noise token.
+
+    With ``tangents`` also what second derivatives along them need.
+    """
+    chain = Chain.jets(kernels) if tangents else Chain.first(kernels)
+    tokens = [Reduced.of(kernels, chain, one) for one in nodes]
+    lift = lift_of(
+        chain.lifted, kernels.OFFSET, [token.logs for token in tokens], resolution.sharper()
+    )
+    average = np.stack([_averages(kernels, lift, i, t) for i, t in enumerate(tokens)])
     relevant, noise = np.einsum("a,ans->ns", law.odds, average[:-1]), average[-1]
-    powers = length.powers(noise[0])
-    linear, square = kernels.single_moments(lift.s, relevant, noise, powers)
-    variation = lift.step * kernels.single_variation(lift.s, relevant, noise, powers, gamma)
-    total = Response.zero(law)
+    powers = length.powers(noise[0], 3)
+    at = lift.s, relevant, noise
+    linear, square = kernels.single_moments(*at, powers[:3])
+    variation = lift.step * kernels.single_variation(*at, powers[:3], gamma)
+    total = Response.zero(law, tangents)
     total.linear = lift.step * float(np.sum(linear))
     total.square = lift.step * float(np.sum(square))
     last = len(tokens) - 1
     moments = [*lift.moments(variation[0], range(last)), *lift.moments(variation[1], [last])]
     for row, (token, one) in enumerate(zip(tokens, moments, strict=True)):
-        partials = kernels.joint_partials(one, token.f, token.g)
-        slopes = kernels.joint_slopes(token.weights, partials, token.f, token.g)
-        total.slope[row], total.curvature[row] = slopes
+        partials = chain.partials(one, token.f, token.g)
+        found = chain.derivatives(token.weights, partials, token.f, token.g)
+        for tensor, value in zip(total.tensors, found, strict=True):
+            tensor[row] = value
     total.evaluations = lift.s.size * sum(one.weights.size for one in nodes)
+    if tangents:
+        second = lift.step * kernels.single_second_variation(*at, powers, gamma)
+        changes = tangents.change(*_derived_averages(kernels, lift, tokens))
+        total.add_second(np.arange(len(changes)), changes, second)
     return total
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The generated functions that lead from nodes to derivatives, up to second or fourth order."""
+
+    units: Callable
+    lifted: Lifted
+    partials: Callable
+    derivatives: Callable
+
+    @classmethod
+    def first(cls, kernels: ModuleType) -> Chain:
+        lifted = Lifted(kernels.lifted_powers, kernels.MOMENT_POWERS)
+        return cls(kernels.units, lifted, kernels.joint_partials, kernels.joint_slopes)
+
+    @classmethod
+    def jets(cls, kernels: ModuleType) -> Chain:
+        lifted = Lifted(kernels.jet_lifted_powers, kernels.JET_POWERS)
+        return cls(kernels.jet_units, lifted, kernels.jet_partials, kernels.joint_jets)
+
+
+def _averages(kernels: ModuleType, lift: Lift, row: int, token: Reduced) -> np.ndarray:
+    """E[X_n] at every s, shape (3, S)."""
+    wanted = zip(kernels.AVERAGE_POWERS, token.weighted_ratios, strict=True)
+    return np.stack([lift.sums(row, power, amounts[None])[0] for power, amounts in wanted])
+
+
+def _derived_averages(kernels: ModuleType, lift: Lift, tokens: list[Reduced]):
+    """E[d_h X_n] (A + 1, H, 3, S) and E[d_h d_k X_n] (A + 1, H, H, 3, S) at every s."""
+    heads = tokens[0].f.shape[-1]
+    slope = np.zeros((len(tokens), heads, 3, lift.s.size))
+    curvature = np.zeros((len(tokens), heads, heads, 3, lift.s.size))
+    for row, token in enumerate(tokens):
+        coefficients = kernels.coefficients(token.f, token.g)
+        for (n, power), partials in zip(kernels.MOMENT_POWERS, coefficients, strict=True):
+            by_one, by_two = kernels.joint_amounts(token.weights, partials, token.f, token.g)
+            slope[row, :, n] += lift.sums(row, power, by_one)
+            pairs = by_two.reshape(heads * heads, -1)
+            curvature[row, :, :, n] += lift.sums(row, power, pairs).reshape(heads, heads, -1)
+    return slope, curvature
 
 
 @dataclass(frozen=True)
@@ -110,7 +166,7 @@ class Reduced:
     g: np.ndarray
 
     @classmethod
-    def of(cls, kernels: ModuleType, nodes: Nodes) -> Reduced:
-        kappa, f, g = kernels.units(nodes.points)
+    def of(cls, kernels: ModuleType, chain: Chain, nodes: Nodes) -> Reduced:
+        kappa, f, g = chain.units(nodes.points)
         logs = kappa + np.log(np.sum(g[0], axis=-1))
         return cls(logs, nodes.weights, kernels.ratios(f, g) * nodes.weights, f, g)

@@ -50,12 +50,12 @@ class SequenceLength:
         """Lengths and their odds, as JSON can hold them."""
         return dict(zip(map(str, self.lengths), self.odds, strict=True))
 
-    def powers(self, phi: np.ndarray) -> np.ndarray:
-        """phi^(L-1) and its first two derivatives in phi, averaged over L: shape (3, ...)."""
-        out = np.zeros((3, *np.shape(phi)))
+    def powers(self, phi: np.ndarray, derivatives: int = 2) -> np.ndarray:
+        """phi^(L-1) and its derivatives in phi, averaged over L: shape (derivatives + 1, ...)."""
+        out = np.zeros((derivatives + 1, *np.shape(phi)))
         for length, odds in zip(self.lengths, self.odds, strict=True):
             factor = odds
-            for order in range(min(3, length)):
+            for order in range(min(derivatives + 1, length)):
                 out[order] += factor * phi ** (length - 1 - order)
                 factor *= length - 1 - order
         return out

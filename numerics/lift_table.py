@@ -8,9 +8,8 @@ interpolation. With few nodes the factors of every node at every s are simply wr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Protocol
 
 import numpy as np
@@ -30,6 +29,14 @@ INTERPOLATION = 3.0
 LATTICE_COST = 20
 
 
+@dataclass(frozen=True)
+class Lifted:
+    """Generated lifted powers of y (P, ...), and which of them moments (n, power) are of."""
+
+    powers: Callable[[np.ndarray], np.ndarray]
+    moments: tuple[tuple[int, int], ...]
+
+
 class Lift(Protocol):
     """Sums over nodes and over s for tokens numbered as their ``logs`` were given."""
 
@@ -40,17 +47,17 @@ class Lift(Protocol):
     @property
     def step(self) -> float: ...
 
-    def average(self, token: int, amounts: np.ndarray) -> np.ndarray:
-        """sum over nodes of amounts[n] times the lifted power of X_n at s + log: (3, S)."""
+    def sums(self, token: int, power: int, amounts: np.ndarray) -> np.ndarray:
+        """sum over nodes of amounts (C, N) times one lifted power at s + log: (C, S)."""
 
     def moments(self, variation: np.ndarray, tokens: Sequence[int]) -> list[np.ndarray]:
         """sum over s of variation[n, s] times each lifted power at the tokens' nodes: (M, N)."""
 
 
-def lift_of(kernels: ModuleType, logs: list[np.ndarray], resolution: Resolution) -> Lift:
+def lift_of(lifted: Lifted, offset: float, logs: list[np.ndarray], resolution: Resolution) -> Lift:
     """The cheaper lift for tokens whose nodes have normalizers exp(logs)."""
     ends = min(float(one.min()) for one in logs), max(float(one.max()) for one in logs)
-    low, high = resolution.lift_range(ends, kernels.OFFSET)
+    low, high = resolution.lift_range(ends, offset)
     if high - low > MOST_RANGE:
         raise out_of_range(high - low)
     step = resolution.lift_step(0.0)
@@ -59,33 +66,29 @@ def lift_of(kernels: ModuleType, logs: list[np.ndarray], resolution: Resolution)
     stride = int(np.ceil(step / finest))
     lattice = (s.size - 1) * stride + int((ends[1] - ends[0]) / step * stride)
     if s.size * sum(one.size for one in logs) <= LATTICE_COST * lattice:
-        return LiftMatrix.over(kernels, logs, s, step)
-    return LiftTable.over(kernels, logs, ends, s, step, stride)
+        return LiftMatrix.over(lifted, logs, s, step)
+    return LiftTable.over(lifted, logs, ends, s, step, stride)
 
 
 @dataclass(frozen=True)
 class LiftMatrix:
     """Lifted powers (P, S, N) of every token's nodes at every s."""
 
-    kernels: ModuleType
+    lifted: Lifted
     s: np.ndarray
     step: float
     powers: list[np.ndarray]
 
     @classmethod
-    def over(
-        cls, kernels: ModuleType, logs: list[np.ndarray], s: np.ndarray, step: float
-    ) -> LiftMatrix:
-        powers = [kernels.lifted_powers(s[:, None] + one) for one in logs]
-        return cls(kernels, s, step, powers)
+    def over(cls, lifted: Lifted, logs: list[np.ndarray], s: np.ndarray, step: float) -> LiftMatrix:
+        powers = [lifted.powers(s[:, None] + one) for one in logs]
+        return cls(lifted, s, step, powers)
 
-    def average(self, token: int, amounts: np.ndarray) -> np.ndarray:
-        powers = self.powers[token]
-        wanted = zip(self.kernels.AVERAGE_POWERS, amounts, strict=True)
-        return np.stack([powers[power] @ amount for power, amount in wanted])
+    def sums(self, token: int, power: int, amounts: np.ndarray) -> np.ndarray:
+        return amounts @ self.powers[token][power].T
 
     def moments(self, variation: np.ndarray, tokens: Sequence[int]) -> list[np.ndarray]:
-        wanted = self.kernels.MOMENT_POWERS
+        wanted = self.lifted.moments
         return [
             np.stack([variation[n] @ self.powers[token][power] for n, power in wanted])
             for token in tokens
@@ -111,7 +114,7 @@ class Local:
 class LiftTable:
     """Lifted powers (P, I) on the lattice of y; s (S,) every ``stride``-th of its steps."""
 
-    kernels: ModuleType
+    lifted: Lifted
     s: np.ndarray
     step: float
     stride: int
@@ -123,7 +126,7 @@ class LiftTable:
     @classmethod
     def over(
         cls,
-        kernels: ModuleType,
+        lifted: Lifted,
         logs: list[np.ndarray],
         ends: tuple[float, float],
         s: np.ndarray,
@@ -135,11 +138,11 @@ class LiftTable:
         size = int(np.ceil((ends[1] - ends[0]) / spacing)) + 2 * POINTS
         y = s[0] + first + spacing * np.arange((s.size - 1) * stride + size)
         places = [locate(one, first, spacing) for one in logs]
-        return cls(kernels, s, step, stride, first, size, kernels.lifted_powers(y), places)
+        return cls(lifted, s, step, stride, first, size, lifted.powers(y), places)
 
-    def average(self, token: int, amounts: np.ndarray) -> np.ndarray:
+    def sums(self, token: int, power: int, amounts: np.ndarray) -> np.ndarray:
         local, rows = self.places[token], []
-        for power, amount in zip(self.kernels.AVERAGE_POWERS, amounts, strict=True):
+        for amount in amounts:
             spread = np.zeros(self.size)
             for offset, weight in enumerate(local.weights):
                 spread += np.bincount(local.start + offset, weight * amount, self.size)
@@ -152,7 +155,7 @@ class LiftTable:
         dense[:, :: self.stride] = variation
         rows = [
             fftconvolve(self.powers[power], dense[n, ::-1], mode="valid")
-            for n, power in self.kernels.MOMENT_POWERS
+            for n, power in self.lifted.moments
         ]
         lattice = np.ascontiguousarray(np.stack(rows).T)
         return [self.places[token].read(lattice) for token in tokens]

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
+from typing import Any
 
 import numpy as np
+
+from numerics.tangents import Tangents, second_variation
 
 
 @dataclass(frozen=True)
@@ -43,35 +47,51 @@ class LogitLaw:
 
 @dataclass
 class Response:
-    """Moments of the attention and the first variation of the risk, summed over terms.
+    """Moments of the attention and how the risk varies with the logits, summed over terms.
 
-    linear, square, pair: moments at gain 1. slope (A + 1, H) and curvature (A + 1, H, H): the
-    Bonnet and Price averages for each component and, last, for a noise token.
+    linear, square, pair: moments at gain 1. tensors: for each component and, last, for a noise
+    token the averages of the first variation's derivatives in the logits: slope (A + 1, H) and
+    curvature (A + 1, H, H), which are those of Bonnet and Price, and for second derivatives two
+    more. second (Z, Z): the second variation along pairs of directions.
     """
 
     linear: float
     square: float
     pair: float
-    slope: np.ndarray
-    curvature: np.ndarray
+    tensors: tuple[np.ndarray, ...]
+    second: np.ndarray
     evaluations: int
 
     @classmethod
-    def zero(cls, law: LogitLaw) -> Response:
+    def zero(cls, law: LogitLaw, tangents: Tangents | None = None) -> Response:
         rows, heads = law.odds.size + 1, law.heads
-        return cls(0.0, 0.0, 0.0, np.zeros((rows, heads)), np.zeros((rows, heads, heads)), 0)
+        directions = len(tangents.mean) if tangents else 0
+        tensors = [np.zeros((rows, *(heads,) * n)) for n in range(1, 5 if tangents else 3)]
+        return cls(0.0, 0.0, 0.0, tuple(tensors), np.zeros((directions, directions)), 0)
+
+    @property
+    def slope(self) -> np.ndarray:
+        return self.tensors[0]
+
+    @property
+    def curvature(self) -> np.ndarray:
+        return self.tensors[1]
 
     def add_single(self, h: int, derivative: np.ndarray) -> None:
         """Add head h's averages: derivative[i, row] has i derivatives in its logit."""
-        self.slope[:, h] += derivative[1]
-        self.curvature[:, h, h] += derivative[2]
+        for order, tensor in enumerate(self.tensors, start=1):
+            place: Any = (slice(None), *(h,) * order)
+            tensor[place] += derivative[order]
 
     def add_pair(self, pair: tuple[int, int], derivative: np.ndarray) -> None:
         """Add a pair's averages: derivative[row, i, j] has i derivatives in h and j in k."""
         h, k = pair
-        self.slope[:, h] += derivative[:, 1, 0]
-        self.slope[:, k] += derivative[:, 0, 1]
-        self.curvature[:, h, h] += derivative[:, 2, 0]
-        self.curvature[:, k, k] += derivative[:, 0, 2]
-        self.curvature[:, h, k] += derivative[:, 1, 1]
-        self.curvature[:, k, h] += derivative[:, 1, 1]
+        for order, tensor in enumerate(self.tensors, start=1):
+            for heads in product(pair, repeat=order):
+                by_h, by_k = heads.count(h), heads.count(k)
+                place: Any = (slice(None), *heads)
+                tensor[place] += derivative[:, by_h, by_k]
+
+    def add_second(self, used: np.ndarray, changes: np.ndarray, variation: np.ndarray) -> None:
+        """Add a second variation (numerics/tangents.py) along the directions ``used``."""
+        self.second[np.ix_(used, used)] += second_variation(changes, variation)

@@ -70,7 +70,8 @@ class Gradient:
     evaluations: int
 
 
-def _unpacked(flat, shape, error, method, evaluations) -> Gradient:
+def unpacked(flat, shape, error, method, evaluations) -> Gradient:
+    """The vector of ``PopulationRisk.first_derivatives`` at m of this shape."""
     heads, spikes = shape
     cuts = np.cumsum([1, heads * spikes, heads * heads, heads])
     value, by_m, by_R, by_beta, by_gain = np.split(flat, cuts)
@@ -123,7 +124,7 @@ class PopulationRisk:
         """The risk and its derivatives in m, R, beta and the gain, arguments as in a call."""
         with one_thread():
             flat, error, method, evaluations = self._evaluate(m, R, beta, gain, gradient=True)
-        return _unpacked(flat, np.shape(m), error, method, evaluations)
+        return unpacked(flat, np.shape(m), error, method, evaluations)
 
     def law(self, m: np.ndarray, R: np.ndarray, beta: np.ndarray) -> LogitLaw:
         """The law of the logits, bias included, that the order parameters stand for."""
@@ -176,7 +177,7 @@ class PopulationRisk:
                 lambda z: flatten(engines.at_points(self.kernels, law, self.length, digits, z)),
                 law.heads,
             )
-        return self._by_quadrature(
+        return self.by_quadrature(
             lambda digits: flatten(engines.at_digits(self.kernels, law, self.length, digits))
         )
 
@@ -199,10 +200,14 @@ class PopulationRisk:
             self.kernels, self.law(m, R, beta), self.length, digits, points
         )
         flat, evaluations = self._flatten(respond, m, gain, True)
-        return _unpacked(flat, m.shape, float("nan"), "fixed rule", evaluations)
+        return unpacked(flat, m.shape, float("nan"), "fixed rule", evaluations)
 
-    def _by_quadrature(self, evaluate):
-        """Raise the resolution until two in a row agree; the error is from their difference."""
+    def by_quadrature(self, evaluate: Callable[[float], tuple[np.ndarray, int]]):
+        """Raise the resolution until two in a row agree; the error is from their difference.
+
+        evaluate: from digits to a flat array of results and a number of evaluations. Returns
+        results, error, method and evaluations.
+        """
         digits = COARSER * -np.log(LIKELY * self.rtol)
         before, evaluations = evaluate(digits)
         while True:
@@ -238,11 +243,16 @@ class PopulationRisk:
             trial = respond(1.0)
             gamma = kernels.best_gain(trial.linear, trial.square, trial.pair)
         response = respond(gamma)
+        if not gradient:
+            moments = response.linear, response.square, response.pair
+            return np.atleast_1d(kernels.risk(*moments, gamma)), response.evaluations
+        return self.first_derivatives(response, m, gamma), response.evaluations
+
+    def first_derivatives(self, response: Response, m: np.ndarray, gamma: float) -> np.ndarray:
+        """Value, dE/dm, G, dE/dbeta and dE/dgamma in one vector, out of an engine's response."""
+        kernels, prior = self.kernels, self.prior.components()
         moments = response.linear, response.square, response.pair
         value = np.atleast_1d(kernels.risk(*moments, gamma))
-        if not gradient:
-            return value, response.evaluations
-        prior = self.prior.components()
         parts = (
             response.slope[:-1],
             response.curvature[:-1],
@@ -254,7 +264,7 @@ class PopulationRisk:
         by_beta = kernels.gradient_beta(prior.odds, *parts)
         by_gain = np.atleast_1d(kernels.gain_slope(*moments, gamma))
         flat = [value, by_m.ravel(), by_R.ravel(), by_beta, by_gain]
-        return np.concatenate(flat), response.evaluations
+        return np.concatenate(flat)
 
     def _tolerance(self, flat: np.ndarray) -> float:
         return self.rtol * max(SMALL, float(np.max(np.abs(flat))))

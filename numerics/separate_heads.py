@@ -12,7 +12,9 @@ from numerics.gaussian import WIDE, HeadFactors, normal_rule
 from numerics.lengths import SequenceLength
 from numerics.lift import LiftNodes
 from numerics.logits import LogitLaw, Response
+from numerics.pair_changes import pair_changes
 from numerics.resolution import Resolution
+from numerics.tangents import Tangents
 
 # Numbers held at once for the pairs, 8 bytes each, of which a few copies live together.
 BLOCK = 4_000_000
@@ -27,23 +29,27 @@ def respond(
     length: SequenceLength,
     gamma: float,
     resolution: Resolution,
+    tangents: Tangents | None = None,
 ) -> Response:
-    """Moments and first variation at one resolution; cost grows like H^2 and not with L."""
-    total = Response.zero(law)
+    """Moments and first variation at one resolution; cost grows like H^2 and not with L.
+
+    With ``tangents`` also what second derivatives along them need.
+    """
+    total = Response.zero(law, tangents)
     finer = resolution.sharper()
     # What smooths a function of s + ln g is the spread of ln g, not that of the logit.
     smoothing = kernels.LOG_SLOPE * _smoothing(law, length.longest)
     heads = [
-        _single(kernels, law, length, gamma, finer, h, float(width), total)
+        _single(kernels, law, length, gamma, finer, h, float(width), tangents, total)
         for h, width in enumerate(smoothing)
     ]
     if law.heads > 1:
         sharper = resolution.raised(PAIR_EXTRA)
         tables = [
-            _pair_factors(kernels, law, sharper, h, float(smoothing[h]), ends)
+            _pair_factors(kernels, law, sharper, h, float(smoothing[h]), ends, tangents)
             for h, ends in enumerate(heads)
         ]
-        _pairs(kernels, law, length, gamma, sharper, tables, total)
+        _pairs(kernels, law, length, gamma, sharper, tables, tangents, total)
     return total
 
 
@@ -81,53 +87,64 @@ def _whole_range(kernels, law, resolution, h) -> tuple[float, float]:
     return low, high
 
 
-def _single(kernels, law, length, gamma, resolution, h, smoothing, total) -> tuple[float, float]:
+def _single(
+    kernels, law, length, gamma, resolution, h, smoothing, tangents, total
+) -> tuple[float, float]:
     """Add head h's own terms; return the range of s that its pairs need."""
     if kernels.SCOPE == "none":
         nodes = LiftNodes.none()
     else:
         ends = _whole_range(kernels, law, resolution, h)
         nodes = LiftNodes.between(*ends, resolution, smoothing, kernels.OFFSET)
-    table = _factors(kernels.factors, law, resolution, h, nodes)
+    table = _factors(kernels.jets if tangents else kernels.factors, law, resolution, h, nodes)
     widths = np.sqrt(law.all_covariances[:, h, h])
-    average = table.average(law.all_means[:, h], widths)  # (3, 3, S, A + 1)
+    average = table.average(law.all_means[:, h], widths)  # (3, 3 or 5, S, A + 1)
     relevant = average[:, 0, :, :-1] @ law.odds
     noise = average[:, 0, :, -1]
-    powers = length.powers(noise[0])
-    linear, square = kernels.single_moments(nodes.s, relevant, noise, powers)
-    variation = nodes.weights * kernels.single_variation(nodes.s, relevant, noise, powers, gamma)
+    powers = length.powers(noise[0], 3)
+    at = nodes.s, relevant, noise
+    linear, square = kernels.single_moments(*at, powers[:3])
+    variation = nodes.weights * kernels.single_variation(*at, powers[:3], gamma)
     total.linear += float(np.sum(nodes.weights * linear))
     total.square += float(np.sum(nodes.weights * square))
     total.add_single(h, np.einsum("ans,ndsa->da", law.by_row(variation), average))
     total.evaluations += table.table.size
+    if tangents:
+        by_row = np.moveaxis(average, -1, 0)  # (A + 1, n, d, S)
+        used, own = tangents.among([h])
+        changes = own.change(by_row[:, None, :, 1], by_row[:, None, None, :, 2])
+        second = nodes.weights * kernels.single_second_variation(*at, powers, gamma)
+        total.add_second(used, changes, second)
     return nodes.essential(np.abs(linear), kernels.POWER, resolution.digits)
 
 
-def _pair_factors(kernels, law, resolution, h, smoothing, ends) -> HeadFactors:
+def _pair_factors(kernels, law, resolution, h, smoothing, ends, tangents) -> HeadFactors:
+    factors = kernels.pair_jets if tangents else kernels.pair_factors
     if kernels.SCOPE == "none":
-        return _factors(kernels.pair_factors, law, resolution, h, LiftNodes.none())
+        return _factors(factors, law, resolution, h, LiftNodes.none())
     low, high = ends
     nodes = LiftNodes.between(low, high, resolution, smoothing, kernels.OFFSET)
-    return _factors(kernels.pair_factors, law, resolution, h, nodes.with_tail(kernels.POWER))
+    return _factors(factors, law, resolution, h, nodes.with_tail(kernels.POWER))
 
 
-def _pairs(kernels, law, length, gamma, resolution, tables, total):
+def _pairs(kernels, law, length, gamma, resolution, tables, tangents, total):
     """Add the terms of all pairs, as many at once as memory allows."""
     pairs = np.stack(np.triu_indices(law.heads, 1))  # (2, P)
     lifts = max(table.nodes.s.size for table in tables)
     common = _common_part(law, resolution, pairs)
     # Numbers for one pair: a dozen arrays over both lifts; factors of both heads at each node.
-    plane, row = 12 * lifts * lifts, 24 * lifts * (law.odds.size + 1)
+    degrees = tables[0].table.shape[1]
+    plane, row = 12 * lifts * lifts, 8 * degrees * lifts * (law.odds.size + 1)
     at_once = max(1, BLOCK // max(plane, row * common[0].size))
     for start in range(0, pairs.shape[1], at_once):
         group = pairs[:, start : start + at_once]
         if at_once < pairs.shape[1]:
             common = _common_part(law, resolution, group)
         nodes = max(1, BLOCK // (row * group.shape[1]))
-        _group(kernels, law, length, gamma, tables, group, common, nodes, total)
+        _group(kernels, law, length, gamma, tables, group, common, nodes, tangents, total)
 
 
-def _group(kernels, law, length, gamma, tables, pairs, common, nodes, total):
+def _group(kernels, law, length, gamma, tables, pairs, common, nodes, tangents, total):
     """Two logits share one Gaussian z, the rest is independent: ``nodes`` of z at a time."""
     z, weights, centres, widths = common
     parts = [slice(start, start + nodes) for start in range(0, z.size, nodes)]
@@ -145,12 +162,13 @@ def _group(kernels, law, length, gamma, tables, pairs, common, nodes, total):
         odds = law.odds[:, None, None]
         relevant = relevant + _product(first[:, :, :-1] * odds, second[:, :, :-1])
         noise = noise + _product(first[:, :, -1:], second[:, :, -1:])
-    powers = length.powers(noise[0])
+    powers = length.powers(noise[0], 3)
     s, v = s[0][:, :, None], s[1][:, None, :]
     area = areas[0][:, :, None] * areas[1][:, None, :]
     relevant, noise = (np.concatenate([one, np.zeros_like(one[:1])]) for one in (relevant, noise))
-    total.pair += float(np.sum(area * kernels.pair_moments(s, v, relevant, noise, powers)))
-    variation = area * kernels.pair_variation(s, v, relevant, noise, powers, gamma)[:, :2]
+    at = s, v, relevant, noise
+    total.pair += float(np.sum(area * kernels.pair_moments(*at, powers[:3])))
+    variation = area * kernels.pair_variation(*at, powers[:3], gamma)[:, :2]
     by_relevant, by_noise = np.moveaxis(variation, 1, 2)[:, :, :, None]  # (P, n, 1, S, V) each
     derivative = 0.0
     for part in parts:
@@ -164,6 +182,11 @@ def _group(kernels, law, length, gamma, tables, pairs, common, nodes, total):
         total.evaluations += left.size + right.size
     for pair, rows in zip(pairs.T, derivative, strict=True):
         total.add_pair(tuple(pair), rows)
+    if tangents:
+        second = area * kernels.pair_second_variation(*at, powers, gamma)[:, :2, :, :2]
+        sides = (kept or averages(part) for part in parts)
+        for pair, used, changes in pair_changes(tangents, pairs, sides):
+            total.add_second(used, changes, second[..., pair, :, :])
 
 
 def _product(left, right):
@@ -174,14 +197,14 @@ def _product(left, right):
 
 
 def _pair_averages(tables, pairs, centres, widths):
-    """Lift nodes and weights (2, P, S) and averaged factors (2, P, 2, A + 1, S, 3, Z), side first.
+    """Lift nodes and weights (2, P, S) and averaged factors (2, P, 2, A + 1, S, d, Z), side first.
 
     Heads with fewer lift nodes are filled up with nodes of no weight.
     """
     size = max(table.nodes.s.size for table in tables)
     s, areas = np.zeros((2, *pairs.shape, size))
     rows = centres.shape[2:]
-    factors = np.zeros((*pairs.shape, 2, rows[0], size, 3, rows[1]))
+    factors = np.zeros((*pairs.shape, 2, rows[0], size, tables[0].table.shape[1], rows[1]))
     for head, table in enumerate(tables):
         sides = np.nonzero(pairs == head)
         if sides[0].size == 0:

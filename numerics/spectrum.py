@@ -60,6 +60,7 @@ def weight_spectrum(
     stacked = np.array(patterns).reshape(len(rows), heads, width)
     attributes = {
         "gradient": float(np.linalg.norm(found.gradient)),
+        "method": found.method,
         "configuration": json.dumps(
             {
                 "activation": risk.kernels.DEFINITION,
@@ -102,15 +103,13 @@ def _inside(found: Hessian):
         yield from common
         yield from _modes(split, found.inside_error, heads - 1, AGAINST, basis[1])
         return
-    size = heads * width * found.inside_error
     values, vectors = np.linalg.eigh(found.inside)
     for value, vector in zip(values, vectors.T, strict=True):
-        yield value, size, 1, ANY, _signed(vector)
+        yield value, found.inside_error, 1, ANY, _signed(vector)
 
 
-def _modes(block, entry_error, multiplicity, name, across):
+def _modes(block, error, multiplicity, name, across):
     values, vectors = np.linalg.eigh(block)
-    error = len(block) * len(across) * entry_error
     for value, vector in zip(values, vectors.T, strict=True):
         yield value, error, multiplicity, name, _signed(np.outer(across, vector).ravel())
 
@@ -123,7 +122,7 @@ def _noise(found: Hessian, outside: int):
     values = np.linalg.eigvalsh(found.noise)
     for value in values:
         nothing = np.full(heads * width, np.nan)
-        yield value, heads * found.noise_error, outside, NOISE, nothing
+        yield value, found.noise_error, outside, NOISE, nothing
 
 
 def _one_vector(frame: np.ndarray) -> bool:

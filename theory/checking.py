@@ -23,7 +23,7 @@ from theory.measures import (
 )
 from theory.rules import closed_forms as rules
 from theory.tensors import RELATIONS as TENSOR_RELATIONS
-from theory.tensors import both_sides
+from theory.tensors import along, both_sides
 
 # Central differences with this step lose about half the digits; so does the coarser grid.
 DIFFERENCE = 1e-4
@@ -74,6 +74,8 @@ def check(step: Step, activation: Activation) -> Check:
         return Check(left, right, DIFFERENTIATED)
     if step.relation == "origin":
         return _at_the_origin(step, activation)
+    if step.relation in ("along", "transport"):
+        return Check(*along(step), EXACT if step.relation == "along" else DIFFERENTIATED)
     if step.relation in TENSOR_RELATIONS:
         return Check(*both_sides(step), EXACT)
     heads = {sym.h: sp.S(1), sym.k: sp.S(1) if activation.scope == "heads" else sp.S(2)}

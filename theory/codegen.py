@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from functools import reduce
 
 import sympy as sp
 
-from theory import factors as fac
 from theory import order_parameters as op
 from theory import symbols as sym
 from theory.activation import Activation
 from theory.codegen_closed import closed_forms
 from theory.codegen_dynamics import dynamics
-from theory.codegen_factors import attention, joint_factors, single_factors
-from theory.expectation import LengthPower
+from theory.codegen_factors import attention, single_factors
+from theory.codegen_joint import joint_factors
+from theory.codegen_moments import label, moments
+from theory.codegen_second import second_order
 from theory.index_notation import einsum
-from theory.numpy_printer import function, lines, source
+from theory.numpy_printer import function, source
 from theory.risk import derive_risk
 from theory.rules.collection import Term, collected
 from theory.scaling import log_slope, scaled
@@ -59,7 +59,7 @@ def numpy_source(activation: Activation) -> str:
     """
     constant, terms = collected(derive_risk(activation).result)
     is_closed, closed = closed_forms(activation)
-    cap = float(600 / (2 * activation.power + 2))
+    cap = float(600 / (2 * activation.power + 4))
     definition = json.dumps(activation.definition(), indent=4).replace("null", "None")
     header = _HEADER.format(
         name=activation.name,
@@ -70,7 +70,7 @@ def numpy_source(activation: Activation) -> str:
         log_slope=source(log_slope(activation)),
         # Without exponentials in g the lift variable itself must stay below the cap.
         largest_log="np.inf" if scaled(activation).kappa != 0 else cap,
-        # Tables hold t^n exp(-t) up to n = 2 p + 2; t^n itself must not overflow either.
+        # Tables hold t^n exp(-t) up to n = 2 p + 4; t^n itself must not overflow either.
         cap=cap,
         smooth=activation.smooth,
         continuous=activation.continuous,
@@ -81,94 +81,18 @@ def numpy_source(activation: Activation) -> str:
     factors = (joint_factors if activation.scope == "heads" else single_factors)(activation)
     single = [term for term in terms if len(term.heads) < 2]
     pairs = [term for term in terms if len(term.heads) == 2]
-    parts = [header, attention(activation), *factors, *closed, *_moments("single", single)]
-    parts += _moments("pair", pairs) if pairs else []
+    parts = [header, attention(activation), *factors, *closed, *moments("single", single)]
+    parts += moments("pair", pairs) if pairs else []
     parts += [*_risk(constant, terms), *_logits(activation), *_chain(activation)]
-    parts += dynamics(activation)
+    parts += [*dynamics(activation), *second_order(activation)]
     text = "\n\n".join(parts)
     return text if "special." in text else text.replace("from scipy import special\n", "")
-
-
-def _moments(kind: str, terms: list[Term]) -> list[str]:
-    """The integrands in the lift variables, and their first variation in each average."""
-    heads = (sym.h, sym.k) if kind == "pair" else (sym.h,)
-    nodes = {node: fac.factorize(node, heads)[0] for term in terms for node in fac.averages(term)}
-    names = {
-        node: sp.Symbol(f"{factor.name}_{_density(node)}", real=True)
-        for node, factor in nodes.items()
-    }
-    integrands = [_named(term.integrand, names) for term in terms]
-    arguments = "s, v, relevant, noise, powers" if kind == "pair" else "s, relevant, noise, powers"
-    doc = "; ".join(f"{_label(t)} = {sp.sstr(t.integrand)}" for t in terms)
-    moments = function(
-        f"{kind}_moments({arguments})",
-        f"Integrands in the logarithmic lift variables.\n\n{doc}.",
-        [
-            *_unpack(integrands),
-            *lines([(_label(t), _powers(e)) for t, e in zip(terms, integrands, strict=True)]),
-            f"return {', '.join(_label(t) for t in terms)}",
-        ],
-    )
-    risk = sp.Add(*(t.coefficient * e for t, e in zip(terms, integrands, strict=True)))
-    variations = [
-        (f"out[{density}, {order}]", risk.diff(symbol))
-        for density, name in enumerate(("relevant", "noise"))
-        for order, factor in enumerate(fac.NAMES)
-        for symbol in [sp.Symbol(f"{factor}_{name}", real=True)]
-    ]
-    shape = "np.broadcast_shapes(np.shape(noise)[1:], np.shape(relevant)[1:])"
-    variation = function(
-        f"{kind}_variation({arguments}, gamma)",
-        "out[density, n] = d(risk integrand) / d(average of X_n), density 0 relevant, 1 noise.",
-        [
-            *_unpack([e for _, e in variations]),
-            f"out = np.empty((2, 3, *{shape}))",
-            *lines([(name, _powers(e)) for name, e in variations]),
-            "return out",
-        ],
-    )
-    return [moments, variation]
-
-
-def _density(node) -> str:
-    return "relevant" if node.density == sym.RELEVANT else "noise"
-
-
-def _label(term: Term) -> str:
-    if len(term.heads) == 2:
-        return "pair"
-    return "linear" if sp.degree(term.coefficient, sym.gain) == 1 else "square"
-
-
-def _named(expression: sp.Expr, names: dict) -> sp.Expr:
-    """Averages become symbols, so that the integrand can be differentiated by them."""
-    ordered = sorted(names, key=sp.default_sort_key)
-    return reduce(lambda e, node: e.xreplace({node: names[node]}), ordered, expression)
-
-
-def _powers(expression: sp.Expr) -> sp.Expr:
-    return expression.replace(LengthPower, lambda phi, n: sp.Symbol(f"power_{n}", real=True))
-
-
-def _unpack(expressions: list[sp.Expr]) -> list[str]:
-    """Names for the rows of the stacked arguments, as far as they are used."""
-    used = {z.name for e in expressions for z in _powers(e).free_symbols}
-
-    def row(names, array):
-        kept = [name if name in used else "_" for name in names]
-        return [f"{', '.join(kept)} = {array}"] if set(kept) != {"_"} else []
-
-    return [
-        *row([f"{name}_relevant" for name in fac.NAMES], "relevant"),
-        *row([f"{name}_noise" for name in fac.NAMES], "noise"),
-        *row([f"power_{n}" for n in range(3)], "powers"),
-    ]
 
 
 def _risk(constant: sp.Expr, terms: list[Term]) -> list[str]:
     """The risk as a polynomial in the gain, its slope and its minimum."""
     labels = {label: sp.Symbol(label, real=True) for label in ("linear", "square", "pair")}
-    risk = constant + sum(term.coefficient * labels[_label(term)] for term in terms)
+    risk = constant + sum(term.coefficient * labels[label(term)] for term in terms)
     slope = risk.diff(sym.gain)
     (best,) = sp.solve(slope, sym.gain)
     arguments = "linear, square, pair"

@@ -29,44 +29,66 @@ def closed_forms(activation: Activation) -> tuple[bool, list[str]]:
     known = closed_averages(activation)
     if known is None:
         return False, []
-    f, (*averages, pair) = activation.score, known
-    m, n, r, q, c = rules.mu, rules.nu, rules.r, rules.q, rules.c
-    # Price: a second derivative in one logit is twice the derivative in its variance.
-    rows = [("out[0, 0]", sp.S.One), ("out[0, 1]", sp.S.Zero), ("out[0, 2]", sp.S.Zero)]
-    for order, average in enumerate(averages, start=1):
-        for degree, value in enumerate((average, average.diff(m), 2 * average.diff(r))):
-            rows.append((f"out[{order}, {degree}]", value))
-    twice = [
-        ("out[0, 0]", pair),
-        ("out[1, 0]", pair.diff(m)),
-        ("out[0, 1]", pair.diff(n)),
-        ("out[2, 0]", 2 * pair.diff(r)),
-        ("out[0, 2]", 2 * pair.diff(q)),
-        ("out[1, 1]", pair.diff(c)),
-    ]
+    *averages, pair = known
     parts = [
-        function(
-            "closed_single(mu, r)",
-            f"out[n, d]: average of the d-th derivative of f^n over N(mu, r); f = {f}.\n\n"
-            f"E[f] = {averages[0]}; E[f^2] = {averages[1]}.",
-            [
-                "out = np.empty((3, 3, *np.broadcast_shapes(np.shape(mu), np.shape(r))))",
-                *lines(rows),
-                "return out",
-            ],
-        ),
-        function(
-            "closed_pair(mu, nu, r, q, c)",
-            "out[i, j]: average of the i-th derivative of f(x) times the j-th of f(y), i + j < 3;\n"
-            "x, y normal with means mu, nu, variances r, q, covariance c.\n\n"
-            f"E[f(x) f(y)] = {pair}.",
-            [
-                "shapes = (np.shape(z) for z in (mu, nu, r, q, c))",
-                "out = np.zeros((3, 3, *np.broadcast_shapes(*shapes)))",
-                *lines(twice),
-                "return out",
-            ],
-        ),
+        _single("closed_single", activation.score, averages, 2),
+        _pair("closed_pair", pair, 2),
+        _single("closed_single_jets", activation.score, averages, 4),
+        _pair("closed_pair_jets", pair, 4),
     ]
     uses_orthant = any(e.has(rules.BivariateNormalCdf) for e in (*averages, pair))
     return True, [_ORTHANT, *parts] if uses_orthant else parts
+
+
+def _single(name: str, f: sp.Expr, averages: list[sp.Expr], highest: int) -> str:
+    # The average of 1 and its derivatives.
+    rows = [(f"out[0, {degree}]", sp.Integer(degree == 0)) for degree in range(highest + 1)]
+    for order, average in enumerate(averages, start=1):
+        for degree in range(highest + 1):
+            rows.append((f"out[{order}, {degree}]", _derivative(average, degree, 0)))
+    shape = f"(3, {highest + 1}, *np.broadcast_shapes(np.shape(mu), np.shape(r)))"
+    return function(
+        f"{name}(mu, r)",
+        f"out[n, d]: average of the d-th derivative of f^n over N(mu, r); f = {f}.\n\n"
+        f"E[f] = {averages[0]}; E[f^2] = {averages[1]}.",
+        [f"out = np.empty({shape})", *lines(rows), "return out"],
+    )
+
+
+def _pair(name: str, pair: sp.Expr, highest: int) -> str:
+    rows = [
+        (f"out[{i}, {total - i}]", _derivative(pair, i, total - i))
+        for total in range(highest + 1)
+        for i in range(total + 1)
+    ]
+    size = highest + 1
+    return function(
+        f"{name}(mu, nu, r, q, c)",
+        "out[i, j]: average of the i-th derivative of f(x) times the j-th of f(y), "
+        f"i + j < {size};\nx, y normal with means mu, nu, variances r, q, covariance c.\n\n"
+        f"E[f(x) f(y)] = {pair}.",
+        [
+            "shapes = (np.shape(z) for z in (mu, nu, r, q, c))",
+            f"out = np.zeros(({size}, {size}, *np.broadcast_shapes(*shapes)))",
+            *lines(rows),
+            "return out",
+        ],
+    )
+
+
+def _derivative(average: sp.Expr, by_x: int, by_y: int) -> sp.Expr:
+    """The average of the derivative: one in x is one in its mean, two are twice that in the
+    variance, and one in x and y each are that in the covariance (Bonnet, Price)."""
+    (twice_x, one_x), (twice_y, one_y) = divmod(by_x, 2), divmod(by_y, 2)
+    both = one_x * one_y
+    variables = (
+        *[rules.mu] * (one_x - both),
+        *[rules.nu] * (one_y - both),
+        *[rules.c] * both,
+        *[rules.r] * twice_x,
+        *[rules.q] * twice_y,
+    )
+    found = average
+    for variable in variables:
+        found = found.diff(variable)
+    return 2 ** (twice_x + twice_y) * found

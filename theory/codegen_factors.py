@@ -1,4 +1,4 @@
-"""Generated functions of one token's logits: attention weights, factors, joint factors."""
+"""Generated functions of one token's logits: attention weights, factors of one head."""
 
 from __future__ import annotations
 
@@ -7,13 +7,8 @@ import sympy as sp
 from theory import factors as fac
 from theory import symbols as sym
 from theory.activation import Activation
-from theory.index_notation import einsum
 from theory.numpy_printer import function, lines, source
 from theory.scaling import KAPPA, Scaled, scaled
-
-# The two sums over heads inside a joint factor, their first variation, and one node index n.
-_n, _h, _k = sp.symbols("n h k", integer=True)
-_PARTIALS = ("f", "g", "ff", "fg", "gg")
 
 
 def attention(activation: Activation) -> str:
@@ -62,13 +57,18 @@ def denominator(
 
 
 def single_factors(activation: Activation) -> list[str]:
-    """``factors``, ``pair_factors``: X_n and its derivatives in x; the normalizer's logarithm."""
-    form = scaled(activation)
+    """X_n and its derivatives in x, two or (``jets``) four of them; the normalizer's logarithm."""
+    form = scaled(activation, derivatives=4)
     # A pair of heads needs no squares.
     parts = [
-        _factors(activation, form, "factors", 3),
-        _factors(activation, form, "pair_factors", 2),
+        _factors(activation, form, "factors", 3, 2),
+        _factors(activation, form, "pair_factors", 2, 2),
     ]
+    if activation.smooth:
+        parts += [
+            _factors(activation, form, "jets", 3, 4),
+            _factors(activation, form, "pair_jets", 2, 4),
+        ]
     if activation.scope != "none":
         log = f"return {source(form.kappa)} + np.log({source(form.g[0])} + 0.0 * x)"
         unit = [f"kappa = {source(form.kappa)}"] if form.kappa.has(sp.Max) else []
@@ -76,11 +76,11 @@ def single_factors(activation: Activation) -> list[str]:
     return parts
 
 
-def _factors(activation: Activation, form: Scaled, name: str, orders: int) -> str:
-    values = _values(form)
+def _factors(activation: Activation, form: Scaled, name: str, orders: int, highest: int) -> str:
+    values = values_of(form)
     targets, equations = [], []
-    for order, local in enumerate(_locals(activation)[:orders]):
-        for degree, expression in enumerate(fac.logit_derivatives(local)):
+    for order, local in enumerate(locals_of(activation)[:orders]):
+        for degree, expression in enumerate(fac.logit_derivatives(local, highest)):
             targets.append((f"out[{order}, {degree}]", expression.subs(values)))
         equations.append(f"X_{order} = {local}")
     head = ["s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)"]
@@ -93,7 +93,7 @@ def _factors(activation: Activation, form: Scaled, name: str, orders: int) -> st
             head.append(f"t = _exp({source(sym.s + form.kappa)})")
     body = [
         *head,
-        f"out = np.empty(({orders}, 3, *np.broadcast_shapes(s.shape, x.shape)))",
+        f"out = np.empty(({orders}, {highest + 1}, *np.broadcast_shapes(s.shape, x.shape)))",
         *lines(targets),
         "return out",
     ]
@@ -106,7 +106,8 @@ def _factors(activation: Activation, form: Scaled, name: str, orders: int) -> st
     return function(f"{name}(s, x)", doc, body)
 
 
-def _locals(activation: Activation) -> list[sp.Expr]:
+def locals_of(activation: Activation) -> list[sp.Expr]:
+    """The factors X_n in t, f0 and g0."""
     if activation.scope == "none":
         return [fac.f[0] ** order for order in range(3)]
     return [
@@ -115,137 +116,7 @@ def _locals(activation: Activation) -> list[sp.Expr]:
     ]
 
 
-def _values(form: Scaled) -> dict[sp.Symbol, sp.Expr]:
-    return dict(zip((*fac.f, *fac.g), (*form.f, *form.g), strict=True))
-
-
-def joint_factors(activation: Activation) -> list[str]:
-    """Functions of all heads at once, for a normalizer that the heads share."""
-    form = scaled(activation, shared=True)
-    kappa = "np.zeros(x.shape[:-1])"
-    if form.kappa != 0:
-        kappa = f"np.max({source(form.kappa)}, axis=-1)"
-    unpacked = [f"kappa = {kappa}"]
-    pairs = [
-        (f"{kind}[{d}]", e)
-        for kind, functions in (("f", form.f), ("g", form.g))
-        for d, e in enumerate(functions)
-    ]
-    # Inside the expressions kappa belongs to the node, so it broadcasts over heads.
-    rows = [(name, e.subs(KAPPA, sp.Symbol("unit", real=True))) for name, e in pairs]
-    body = [
-        *unpacked,
-        "unit = kappa[..., None]",
-        "f, g = np.empty((3, *x.shape)), np.empty((3, *x.shape))",
-        *lines(rows),
-        "return kappa, f, g",
-    ]
-    doc = (
-        f"kappa, f and g of x (..., H), derivative first: f = {activation.score} in units of "
-        f"e^(p kappa), g = {activation.normalizer} in units of e^kappa."
-    )
-    parts = [function("units(x)", doc, body)]
-    log = "kappa + np.log(np.sum(g[0], axis=-1))"
-    doc = "ln of the normalizer of one token, summed over heads, x of shape (..., H)."
-    parts.append(function("log_normalizer(x)", doc, ["kappa, _, g = units(x)", f"return {log}"]))
-    return [*parts, *_reduced(_locals(activation)), _slopes()]
-
-
-def _reduced(local: list[sp.Expr]) -> list[str]:
-    """Joint factors by one variable: with y = s + ln g0, X_n = (ratio of f0, g0) t^d exp(-t).
-
-    Each average and each partial derivative is a sum of lifted powers t^d exp(-t), t = e^y,
-    whose coefficients depend on the node only.
-    """
-    decay = sp.exp(-fac.t * fac.g[0])
-    moments: dict[tuple[int, sp.Expr], sp.Symbol] = {}
-    targets = dict.fromkeys(_PARTIALS, sp.S.Zero)
-    for order, factor in enumerate(local):
-        for name, partial in fac.partials(factor).items():
-            for constant, degree in _by_degree(partial / decay):
-                moment = moments.setdefault((order, degree), _moment(order, degree))
-                targets[name] += constant * moment / fac.g[0] ** degree
-    ratios = [
-        (f"out[{order}]", constant / fac.g[0] ** degree)
-        for order, factor in enumerate(local)
-        for constant, degree in _by_degree(factor / decay)
-    ]
-    average_degrees = [d for factor in local for _, d in _by_degree(factor / decay)]
-    degrees = sorted({d for _, d in moments} | set(average_degrees), key=sp.default_sort_key)
-    ordered = sorted(moments, key=lambda key: (key[0], sp.default_sort_key(key[1])))
-    sums = "f0, g0 = np.sum(f[0], axis=-1), np.sum(g[0], axis=-1)"
-    constants = "\n".join(
-        [
-            "# Lifted powers t^d exp(-t) by index: of the averages n = 0, 1, 2, and of the moments",
-            f"# (n, index) that ``joint_partials`` takes; the degrees d are {degrees}.",
-            f"AVERAGE_POWERS = {tuple(degrees.index(d) for d in average_degrees)}",
-            f"MOMENT_POWERS = {tuple((n, degrees.index(d)) for n, d in ordered)}",
-            "",
-        ]
-    )
-    y = sp.Symbol("y", real=True)
-    rows = [(f"out[{i}]", sp.exp(d * y - sp.exp(y))) for i, d in enumerate(degrees)]
-    return [
-        constants,
-        function(
-            "lifted_powers(y)",
-            "t^d exp(-t) with t = e^y.",
-            [f"out = np.empty(({len(degrees)}, *np.shape(y)))", *lines(rows), "return out"],
-        ),
-        function(
-            "ratios(f, g)",
-            f"What multiplies the lifted power in X_n = {local}; f0, g0 sums over heads.",
-            [sums, "out = np.empty((3, f0.size))", *lines(ratios), "return out"],
-        ),
-        function(
-            "joint_partials(moments, f, g)",
-            "Partial derivatives f, g, ff, fg, gg in the sums f0, g0 of M = sum_n,s variation[n, s]"
-            " X_n(s), at each node; moments[i] = sum_s variation[n, s] of the lifted power at the "
-            "node, in the order of MOMENT_POWERS.",
-            [
-                sums,
-                f"{', '.join(moments[key].name for key in ordered)} = moments",
-                f"out = np.empty(({len(_PARTIALS)}, f0.size))",
-                *lines([(f"out[{i}]", targets[name]) for i, name in enumerate(_PARTIALS)]),
-                "return out",
-            ],
-        ),
-    ]
-
-
-def _by_degree(expression: sp.Expr) -> list[tuple[sp.Expr, sp.Expr]]:
-    """The expression as (coefficient, power of t) for each of its terms."""
-    split = []
-    for term in sp.Add.make_args(sp.expand(expression)):
-        constant, time = term.as_independent(fac.t, as_Add=False)
-        if constant != 0:
-            split.append((constant, time.as_base_exp()[1] if time != 1 else sp.S.Zero))
-    return split
-
-
-def _moment(order: int, degree: sp.Expr) -> sp.Symbol:
-    return sp.Symbol(f"moment_{order}_{str(degree).replace('/', '_')}", real=True)
-
-
-def _slopes() -> str:
-    """``joint_slopes``: Bonnet's and Price's derivatives of M by the chain rule through sums."""
-    w = sp.IndexedBase("weight")
-    d = {name: sp.IndexedBase(f"d_{name}") for name in _PARTIALS}
-    f1, f2, g1, g2 = (sp.IndexedBase(name) for name in ("f1", "f2", "g1", "g2"))
-
-    def along(f_part, g_part, head):
-        return f_part[_n] * f1[_n, head] + g_part[_n] * g1[_n, head]
-
-    first = along(d["f"], d["g"], _h)
-    mixed = f1[_n, _h] * along(d["ff"], d["fg"], _k) + g1[_n, _h] * along(d["fg"], d["gg"], _k)
-    same = d["f"][_n] * f2[_n, _h] + d["g"][_n] * g2[_n, _h]
-    body = [
-        f"{', '.join(f'd_{name}' for name in _PARTIALS)} = partials",
-        "(_, f1, f2), (_, g1, g2) = f, g",
-        f"slope = {einsum(w[_n] * first, (_h,), large=True)}",
-        f"curvature = {einsum(w[_n] * mixed, (_h, _k), large=True)}",
-        f"curvature += np.diag({einsum(w[_n] * same, (_h,), large=True)})",
-        "return slope, curvature",
-    ]
-    doc = "slope_h = E[d_h M], curvature_hk = E[d_h d_k M]: weighted sums over the nodes n."
-    return function("joint_slopes(weight, partials, f, g)", doc, body)
+def values_of(form: Scaled) -> dict[sp.Symbol, sp.Expr]:
+    """What f0, f1, ... and g0, g1, ... are for an activation."""
+    pairs = zip(fac.f, form.f, strict=False), zip(fac.g, form.g, strict=False)
+    return dict((*pairs[0], *pairs[1]))

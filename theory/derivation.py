@@ -15,7 +15,8 @@ class Step:
     relation "equal": both sides are the same number for every law of the logits. "mean" or
     "covariance": for Gaussian logits, ``after`` is the derivative of ``before`` in the mean of
     logit x_h, or in the variance of x_h (covariance with x_k when ``heads`` holds two) of the
-    ``density`` named.
+    ``density`` named. free: the indices of a tensor formula that are not summed, the direction
+    first where ``after`` is a change along one.
     """
 
     rule: str
@@ -25,6 +26,7 @@ class Step:
     relation: str = "equal"
     density: sp.Symbol | None = None
     heads: tuple[int, ...] = ()
+    free: tuple[sp.Symbol, ...] = ()
 
 
 @dataclass(frozen=True)

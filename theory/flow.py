@@ -45,11 +45,13 @@ DISSIPATION_REASON = "dE/dtau = -|dE/dk|^2 along the flow: the risk never increa
 
 @dataclass(frozen=True)
 class FlowEquations:
-    """dm_ij/dtau, dR_ij/dtau, dC_ij/dtau and -dE/dtau in E_m, G, m, R and C; their steps.
+    """dE/dk_ie, dm_ij/dtau, dR_ij/dtau, dC_ij/dtau and -dE/dtau; their steps.
 
-    Repeated indices are summed. The same for every activation, whose risk enters with E_m and G.
+    In heads k and spikes s along an axis e, or m, R and C. Repeated indices are summed. The same
+    for every activation, whose risk enters with E_m and G.
     """
 
+    gradient: sp.Expr
     drift_m: sp.Expr
     drift_R: sp.Expr
     drift_C: sp.Expr
@@ -90,7 +92,7 @@ def flow_equations() -> FlowEquations:
         Step(DISSIPATION, DISSIPATION_REASON, square, dissipation, "tensor"),
         Step(ORTHONORMAL, ORTHONORMAL_REASON, dissipation, flat, "orthonormal"),
     )
-    return FlowEquations(plain, drift_R, drift_C, flat, steps)
+    return FlowEquations(gradient, plain, drift_R, drift_C, flat, steps)
 
 
 def _canonical(expression: sp.Expr, *free: sp.Symbol) -> sp.Expr:

@@ -6,6 +6,8 @@ the free ones is summed. It is the notation of the page, and it never expands a 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import sympy as sp
 
 
@@ -25,6 +27,23 @@ def derivative(expression: sp.Expr, entry: sp.Indexed) -> sp.Expr:
             if isinstance(factor, sp.Indexed) and factor.base == entry.base:
                 rest = sp.Mul(*factors[:position], *factors[position + 1 :])
                 total += _contract(rest, factor.indices, entry.indices)
+    return total
+
+
+def variation(
+    expression: sp.Expr, changes: Mapping[sp.IndexedBase, sp.IndexedBase], direction: sp.Symbol
+) -> sp.Expr:
+    """The change of an expression to first order along a direction, by the product rule.
+
+    Each base of ``changes`` moves by another one, whose first index is the direction.
+    """
+    total = sp.S.Zero
+    for term in terms(expression):
+        factors = factors_of(term)
+        for position, factor in enumerate(factors):
+            if isinstance(factor, sp.Indexed) and factor.base in changes:
+                moved = changes[factor.base][(direction, *factor.indices)]
+                total += sp.Mul(*factors[:position], moved, *factors[position + 1 :])
     return total
 
 

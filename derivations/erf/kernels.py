@@ -23,7 +23,7 @@ SCOPE = 'none'
 OFFSET = 0
 POWER = 1
 LOG_SLOPE = 0
-LARGEST_LOG = 150.0
+LARGEST_LOG = 100.0
 SMOOTH = True
 CONTINUOUS = True
 CLOSED = True
@@ -32,8 +32,8 @@ FREE_GAIN = False
 
 
 def _exp(z):
-    """An exponential inside exp(-...): beyond e^150.0 the outer one is 0 in any case."""
-    return np.exp(np.minimum(z, 150.0))
+    """An exponential inside exp(-...): beyond e^100.0 the outer one is 0 in any case."""
+    return np.exp(np.minimum(z, 100.0))
 
 
 def attention(x):
@@ -79,6 +79,68 @@ def pair_factors(s, x):
     out[1, 0] = special.erf(x)
     out[1, 1] = 2*w_0
     out[1, 2] = -4*w_0*x
+    return out
+
+
+def jets(s, x):
+    """out[n, d], n < 3: d-th derivative in x of X_n.
+
+    X_0 = 1; X_1 = f0; X_2 = f0**2; f0 = erf(x).
+    """
+    s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    out = np.empty((3, 5, *np.broadcast_shapes(s.shape, x.shape)))
+    w_0 = special.erf(x)
+    w_1 = 1.0/np.sqrt(np.pi)
+    w_2 = x**2
+    w_3 = np.exp(-w_2)
+    w_4 = w_1*w_3
+    w_5 = 4*w_4
+    w_6 = 2*w_2
+    w_7 = w_6 - 1
+    w_8 = 3 - w_6
+    w_9 = 8*w_4*x
+    w_10 = 1.0/np.pi
+    w_11 = np.exp(-w_6)
+    w_12 = w_10*w_11
+    out[0, 0] = 1
+    out[0, 1] = 0
+    out[0, 2] = 0
+    out[0, 3] = 0
+    out[0, 4] = 0
+    out[1, 0] = w_0
+    out[1, 1] = 2*w_4
+    out[1, 2] = -w_5*x
+    out[1, 3] = w_5*w_7
+    out[1, 4] = w_8*w_9
+    out[2, 0] = w_0**2
+    out[2, 1] = w_0*w_5
+    out[2, 2] = -w_0*w_9 + 8*w_10*w_11
+    out[2, 3] = 8*w_0*w_1*w_3*w_7 - 48*w_12*x
+    out[2, 4] = 16*w_0*w_4*w_8*x + 96*w_12*w_2 + 64*w_12*w_7
+    return out
+
+
+def pair_jets(s, x):
+    """out[n, d], n < 2: d-th derivative in x of X_n.
+
+    X_0 = 1; X_1 = f0; f0 = erf(x).
+    """
+    s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    out = np.empty((2, 5, *np.broadcast_shapes(s.shape, x.shape)))
+    w_0 = x**2
+    w_1 = np.exp(-w_0)/np.sqrt(np.pi)
+    w_2 = 4*w_1
+    w_3 = 2*w_0
+    out[0, 0] = 1
+    out[0, 1] = 0
+    out[0, 2] = 0
+    out[0, 3] = 0
+    out[0, 4] = 0
+    out[1, 0] = special.erf(x)
+    out[1, 1] = 2*w_1
+    out[1, 2] = -w_2*x
+    out[1, 3] = w_2*(w_3 - 1)
+    out[1, 4] = 8*w_1*x*(3 - w_3)
     return out
 
 
@@ -144,6 +206,131 @@ def closed_pair(mu, nu, r, q, c):
     """
     shapes = (np.shape(z) for z in (mu, nu, r, q, c))
     out = np.zeros((3, 3, *np.broadcast_shapes(*shapes)))
+    w_0 = np.sqrt(2)
+    w_1 = 2*r + 1
+    w_2 = 1.0/np.sqrt(w_1)
+    w_3 = w_0*w_2
+    w_4 = mu*w_3
+    w_5 = 2*q + 1
+    w_6 = 1.0/np.sqrt(w_5)
+    w_7 = w_0*w_6
+    w_8 = nu*w_7
+    w_9 = 2*w_6
+    w_10 = c*w_2
+    w_11 = 1.0/np.sqrt(np.pi)
+    w_12 = 1.0/w_5
+    w_13 = nu**2*w_12
+    w_14 = np.exp(-w_13)
+    w_15 = w_11*w_14
+    w_16 = 1.0/w_1
+    w_17 = w_12*w_16
+    w_18 = c**2*w_17
+    w_19 = 1.0/np.sqrt(1 - 4*w_18)
+    w_20 = 2*c
+    w_21 = special.ndtr(w_19*(mu*w_0*w_2 - nu*w_12*w_20*w_3))
+    w_22 = mu**2*w_16
+    w_23 = np.exp(-w_22)
+    w_24 = w_11*w_23
+    w_25 = w_2*w_24
+    w_26 = special.ndtr(w_19*(-mu*w_16*w_20*w_7 + nu*w_0*w_6))
+    w_27 = w_5**(-1.5)
+    w_28 = 8*c
+    w_29 = w_19*np.exp(-(-mu*nu*w_17*w_28 + 2*w_13 + 2*w_22)/(2 - 8*w_18))/np.pi
+    w_30 = w_29*w_6
+    w_31 = w_1**(-1.5)
+    out[0, 0] = 4*_bivariate_normal_cdf(w_4, w_8, w_10*w_9) - 2*special.ndtr(w_4) - 2*special.ndtr(w_8) + 1
+    out[0, 1] = 4*w_15*w_21*w_6 - w_15*w_9
+    out[1, 0] = 4*w_25*w_26 - 2*w_25
+    out[0, 2] = 4*nu*w_11*w_14*w_27 - 8*nu*w_15*w_21*w_27 - 8*w_10*w_27*w_29
+    out[1, 1] = 4*w_2*w_30
+    out[2, 0] = 4*mu*w_11*w_23*w_31 - 8*mu*w_24*w_26*w_31 - w_28*w_30*w_31
+    return out
+
+
+def closed_single_jets(mu, r):
+    """out[n, d]: average of the d-th derivative of f^n over N(mu, r); f = erf(x).
+
+    E[f] = 2*NormalCdf(sqrt(2)*mu/sqrt(2*r + 1)) - 1; E[f^2] =
+    4*BivariateNormalCdf(sqrt(2)*mu/sqrt(2*r + 1), sqrt(2)*mu/sqrt(2*r + 1), 2*r/(2*r + 1)) -
+    4*NormalCdf(sqrt(2)*mu/sqrt(2*r + 1)) + 1.
+    """
+    out = np.empty((3, 5, *np.broadcast_shapes(np.shape(mu), np.shape(r))))
+    w_0 = 2*r
+    w_1 = w_0 + 1
+    w_2 = 1.0/np.sqrt(w_1)
+    w_3 = np.sqrt(2)
+    w_4 = mu*w_3
+    w_5 = w_2*w_4
+    w_6 = special.ndtr(w_5)
+    w_7 = 1.0/np.sqrt(np.pi)
+    w_8 = mu**2
+    w_9 = 1.0/w_1
+    w_10 = np.exp(-w_8*w_9)
+    w_11 = w_10*w_7
+    w_12 = w_11*w_2
+    w_13 = w_1**(-1.5)
+    w_14 = w_11*w_13
+    w_15 = 4*w_14
+    w_16 = w_1**(-2.5)
+    w_17 = w_11*w_16
+    w_18 = w_17*w_8
+    w_19 = (mu*mu*mu)*w_11/w_1**(3.5)
+    w_20 = r**2
+    w_21 = w_1**(-2.0)
+    w_22 = 4*w_21
+    w_23 = -w_20*w_22 + 1
+    w_24 = 1.0/np.sqrt(w_23)
+    w_25 = w_13*w_4
+    w_26 = mu*w_2*w_3 - w_0*w_25
+    w_27 = special.ndtr(w_24*w_26)
+    w_28 = 8*w_14
+    w_29 = 16*w_14*w_27
+    w_30 = r*w_22
+    w_31 = -w_30 + 2*w_9
+    w_32 = 1.0/np.pi
+    w_33 = 8*w_21
+    w_34 = -w_20*w_33 + 2
+    w_35 = 1.0/w_34
+    w_36 = r*w_8
+    w_37 = -w_33*w_36 + 4*w_8*w_9
+    w_38 = np.exp(-w_35*w_37)
+    w_39 = w_24*w_32*w_38
+    w_40 = w_31*w_39
+    w_41 = 16*w_8
+    w_42 = 8*w_32
+    w_43 = w_1**(-3.0)
+    w_44 = w_20*w_43
+    w_45 = (w_30 - 8*w_44)/w_23**(1.5)
+    w_46 = w_10*(w_24*(6*r*w_16*w_4 - 3*w_25) + w_26*w_45)*np.exp(-0.5*w_26**2/w_23)
+    w_47 = mu*w_17
+    out[0, 0] = 1
+    out[0, 1] = 0
+    out[0, 2] = 0
+    out[0, 3] = 0
+    out[0, 4] = 0
+    out[1, 0] = 2*w_6 - 1
+    out[1, 1] = 2*w_12
+    out[1, 2] = -mu*w_15
+    out[1, 3] = -w_15 + 8*w_18
+    out[1, 4] = 24*mu*w_10*w_16*w_7 - 16*w_19
+    out[2, 0] = -4*w_6 + 4*_bivariate_normal_cdf(w_5, w_5, w_0*w_9) + 1
+    out[2, 1] = 8*w_12*w_27 - 4*w_12
+    out[2, 2] = mu*w_28 - mu*w_29 + 4*w_40
+    out[2, 3] = -w_17*w_41 + 32*w_18*w_27 + w_2*w_3*w_42*w_46 + w_28 - w_29
+    out[2, 4] = -64*w_19*w_27 + 32*w_19 - 16*w_25*w_32*w_46 + 96*w_27*w_47 + w_31*w_38*w_42*w_45 + 8*w_39*(16*r*w_43 - w_33) + 8*w_40*(-w_35*(-w_21*w_41 + 32*w_36*w_43) - w_37*(16*r*w_21 - 32*w_44)/w_34**2) - 48*w_47
+    return out
+
+
+def closed_pair_jets(mu, nu, r, q, c):
+    """out[i, j]: average of the i-th derivative of f(x) times the j-th of f(y), i + j < 5;
+    x, y normal with means mu, nu, variances r, q, covariance c.
+
+    E[f(x) f(y)] = 4*BivariateNormalCdf(sqrt(2)*mu/sqrt(2*r + 1), sqrt(2)*nu/sqrt(2*q + 1),
+    2*c/(sqrt(2*q + 1)*sqrt(2*r + 1))) - 2*NormalCdf(sqrt(2)*mu/sqrt(2*r + 1)) -
+    2*NormalCdf(sqrt(2)*nu/sqrt(2*q + 1)) + 1.
+    """
+    shapes = (np.shape(z) for z in (mu, nu, r, q, c))
+    out = np.zeros((5, 5, *np.broadcast_shapes(*shapes)))
     w_0 = 2*r + 1
     w_1 = 1.0/np.sqrt(w_0)
     w_2 = np.sqrt(2)
@@ -153,34 +340,115 @@ def closed_pair(mu, nu, r, q, c):
     w_6 = 1.0/np.sqrt(w_5)
     w_7 = nu*w_2
     w_8 = w_6*w_7
-    w_9 = 2*w_1
-    w_10 = c*w_6
+    w_9 = 2*w_6
+    w_10 = c*w_1
     w_11 = 1.0/np.sqrt(np.pi)
-    w_12 = 1.0/w_0
-    w_13 = mu**2*w_12
-    w_14 = np.exp(-w_13)
-    w_15 = w_11*w_14
-    w_16 = 1.0/w_5
-    w_17 = w_12*w_16
-    w_18 = c**2*w_17
-    w_19 = 1.0/np.sqrt(1 - 4*w_18)
-    w_20 = special.ndtr(w_19*(nu*w_2*w_6 - 2*w_10*w_12*w_3))
-    w_21 = nu**2*w_16
-    w_22 = np.exp(-w_21)
-    w_23 = w_11*w_22
-    w_24 = w_23*w_6
-    w_25 = special.ndtr(w_19*(-c*w_16*w_7*w_9 + mu*w_1*w_2))
-    w_26 = w_0**(-1.5)
-    w_27 = 8*c
-    w_28 = w_19*np.exp(-(-mu*nu*w_17*w_27 + 2*w_13 + 2*w_21)/(2 - 8*w_18))/np.pi
-    w_29 = w_5**(-1.5)
-    w_30 = w_1*w_28
+    w_12 = nu**2
+    w_13 = 1.0/w_5
+    w_14 = w_12*w_13
+    w_15 = np.exp(-w_14)
+    w_16 = w_11*w_15
+    w_17 = c**2
+    w_18 = 1.0/w_0
+    w_19 = w_13*w_18
+    w_20 = w_17*w_19
+    w_21 = 1 - 4*w_20
+    w_22 = 1.0/np.sqrt(w_21)
+    w_23 = 2*w_13
+    w_24 = mu*w_1*w_2 - w_10*w_23*w_7
+    w_25 = special.ndtr(w_22*w_24)
+    w_26 = 4*w_16
+    w_27 = mu**2
+    w_28 = w_18*w_27
+    w_29 = np.exp(-w_28)
+    w_30 = w_11*w_29
+    w_31 = w_1*w_30
+    w_32 = c*w_18
+    w_33 = w_3*w_32
+    w_34 = nu*w_2*w_6 - w_33*w_9
+    w_35 = special.ndtr(w_22*w_34)
+    w_36 = w_5**(-1.5)
+    w_37 = 8*w_16
+    w_38 = w_25*w_36*w_37
+    w_39 = 1.0/np.pi
+    w_40 = 2 - 8*w_20
+    w_41 = 1.0/w_40
+    w_42 = mu*nu
+    w_43 = 8*c
+    w_44 = 2*w_14 - w_19*w_42*w_43 + 2*w_28
+    w_45 = np.exp(-w_41*w_44)
+    w_46 = w_39*w_45
+    w_47 = w_22*w_46
+    w_48 = w_36*w_47
+    w_49 = w_10*w_48
+    w_50 = 4*w_1
+    w_51 = w_22*w_46*w_6
+    w_52 = w_0**(-1.5)
+    w_53 = w_30*w_52
+    w_54 = 8*w_35*w_53
+    w_55 = w_51*w_52
+    w_56 = w_5**(-2.5)
+    w_57 = w_12*w_56
+    w_58 = 16*w_16
+    w_59 = w_5**(-2.0)
+    w_60 = w_21**(-1.5)
+    w_61 = w_17*w_60
+    w_62 = w_24*w_61
+    w_63 = 4*w_59
+    w_64 = w_18*w_63
+    w_65 = (0.5)/w_21
+    w_66 = np.exp(-w_24**2*w_65)
+    w_67 = w_15*w_66*(4*c*nu*w_1*w_2*w_22*w_59 - w_62*w_64)
+    w_68 = w_2*w_39
+    w_69 = 4*w_6*w_68
+    w_70 = w_36*w_7
+    w_71 = w_34*w_61
+    w_72 = w_29*np.exp(-w_34**2*w_65)
+    w_73 = w_72*(w_22*(2*w_33*w_36 - w_70) - w_64*w_71)
+    w_74 = w_50*w_68
+    w_75 = w_3*w_52
+    w_76 = c*w_52
+    w_77 = w_0**(-2.0)
+    w_78 = 4*w_77
+    w_79 = w_13*w_78
+    w_80 = w_0**(-2.5)
+    w_81 = w_30*w_80
+    w_82 = w_27*w_81
+    w_83 = w_72*(4*c*mu*w_2*w_22*w_6*w_77 - w_71*w_79)
+    w_84 = nu*w_16*w_56
+    w_85 = w_5**(-3.5)
+    w_86 = (nu*nu*nu)*w_85
+    w_87 = w_46*w_52
+    w_88 = 64*(c*c*c)*w_60
+    w_89 = 8*w_39
+    w_90 = 16*w_59
+    w_91 = w_17*w_44/w_40**2
+    w_92 = w_18*w_90*w_91 - w_41*(-w_12*w_63 + w_32*w_42*w_90)
+    w_93 = 32*w_61
+    w_94 = 16*w_76
+    w_95 = w_46*w_80
+    w_96 = w_75*w_89
+    w_97 = w_51*w_94
+    w_98 = 16*w_13*w_77
+    w_99 = -w_41*(c*w_42*w_98 - w_27*w_78) + w_91*w_98
+    w_100 = mu*w_81
+    w_101 = w_0**(-3.5)
+    w_102 = (mu*mu*mu)*w_101*w_30
     out[0, 0] = 4*_bivariate_normal_cdf(w_4, w_8, w_10*w_9) - 2*special.ndtr(w_4) - 2*special.ndtr(w_8) + 1
-    out[1, 0] = 4*w_1*w_15*w_20 - w_15*w_9
-    out[0, 1] = 4*w_24*w_25 - 2*w_24
-    out[2, 0] = 4*mu*w_11*w_14*w_26 - 8*mu*w_15*w_20*w_26 - 8*w_10*w_26*w_28
-    out[0, 2] = 4*nu*w_11*w_22*w_29 - 8*nu*w_23*w_25*w_29 - w_27*w_29*w_30
-    out[1, 1] = 4*w_30*w_6
+    out[0, 1] = -w_16*w_9 + w_25*w_26*w_6
+    out[1, 0] = 4*w_31*w_35 - 2*w_31
+    out[0, 2] = 4*nu*w_11*w_15*w_36 - nu*w_38 - 8*w_49
+    out[1, 1] = w_50*w_51
+    out[2, 0] = 4*mu*w_11*w_29*w_52 - mu*w_54 - w_43*w_55
+    out[0, 3] = w_25*w_57*w_58 + w_26*w_36 - w_37*w_57 - w_38 + w_67*w_69
+    out[1, 2] = w_73*w_74
+    out[2, 1] = w_15*w_66*w_69*(w_22*(w_23*w_7*w_76 - w_75) - w_62*w_79)
+    out[3, 0] = 16*w_35*w_82 + 4*w_53 - w_54 + w_74*w_83 - 8*w_82
+    out[0, 4] = 48*w_10*w_47*w_56 - 32*w_16*w_25*w_86 + 48*w_25*w_84 - 16*w_49*w_92 + w_58*w_86 - w_67*w_70*w_89 - 24*w_84 + w_85*w_87*w_88
+    out[1, 3] = 8*w_1*w_22*w_39*w_45*w_6*w_92 - 8*w_1*w_48 - w_56*w_87*w_93
+    out[2, 2] = w_48*w_94 + w_56*w_88*w_95 - w_73*w_96 - w_92*w_97
+    out[3, 1] = 8*w_1*w_22*w_39*w_45*w_6*w_99 - w_36*w_93*w_95 - 8*w_55
+    out[4, 0] = 48*c*w_51*w_80 + 48*w_100*w_35 - 24*w_100 + w_101*w_36*w_46*w_88 - 32*w_102*w_35 + 16*w_102 - w_83*w_96 - w_97*w_99
     return out
 
 
@@ -211,6 +479,14 @@ def single_variation(s, relevant, noise, powers, gamma):
     return out
 
 
+def single_second_variation(s, relevant, noise, powers, gamma):
+    """out[density, n, other density, n'] = second derivative of the risk integrand in the averages
+    of X_n and X_n'; ``powers`` up to the third derivative.
+    """
+    out = np.zeros((2, 3, 2, 3, *np.broadcast_shapes(np.shape(noise)[1:], np.shape(relevant)[1:])))
+    return out
+
+
 def pair_moments(s, v, relevant, noise, powers):
     """Integrands in the logarithmic lift variables.
 
@@ -234,6 +510,14 @@ def pair_variation(s, v, relevant, noise, powers, gamma):
     out[1, 0] = 0
     out[1, 1] = power_1*w_0
     out[1, 2] = 0
+    return out
+
+
+def pair_second_variation(s, v, relevant, noise, powers, gamma):
+    """out[density, n, other density, n'] = second derivative of the risk integrand in the averages
+    of X_n and X_n'; ``powers`` up to the third derivative.
+    """
+    out = np.zeros((2, 3, 2, 3, *np.broadcast_shapes(np.shape(noise)[1:], np.shape(relevant)[1:])))
     return out
 
 
@@ -407,3 +691,121 @@ def beyond(delta, W):
     indices not on the left summed.
     """
     return np.einsum("zln,zli,znj->zij", W, delta, delta)
+
+
+def bias_along(dR):
+    """d b_h along direction z = 0."""
+    return np.zeros(dR.shape[:2])
+
+
+def mean_along(dm, theta, d_bias):
+    """d mu_ah along direction z = dm[z, h, f]*theta[a, f] + d_bias[z, h]."""
+    return np.einsum("zhf,af->zah", dm, theta) + d_bias[:, None]
+
+
+def covariance_along(dm, dR, m, V):
+    """d C_ahk along direction z = V[a, f, g]*dm[z, h, f]*m[k, g] + V[a, f, g]*dm[z, k, g]*m[h, f]
+    + dR[z, h, k].
+    """
+    return (
+        np.einsum("afg,zkg,hf->zahk", V, dm, m)
+        + np.einsum("afg,zhf,kg->zahk", V, dm, m)
+    ) + dR[:, None]
+
+
+def first_form(w, slope, curvature, d_mean, d_covariance):
+    """Change along z of averages with points s = curvature[a, h, k, s]*d_covariance[z, a, h,
+    k]*w[a]/2 + d_mean[z, a, h]*slope[a, h, s]*w[a], rows a weighted by w, indices not on the
+    left summed.
+    """
+    return (
+        np.einsum("zah,ahs,a->zs", d_mean, slope, w, optimize=True)
+        + 0.5 * np.einsum("ahks,zahk,a->zs", curvature, d_covariance, w, optimize=True)
+    )
+
+
+def second_form(w, slope, curvature, third, fourth, d_mean, d_covariance):
+    """Change along z and y of E[M] = curvature[a, h, k]*d_mean[y, a, k]*d_mean[z, a, h]*w[a] +
+    d_covariance[y, a, k, l]*d_mean[z, a, h]*third[a, h, k, l]*w[a]/2 + d_covariance[y, a, l,
+    n]*d_covariance[z, a, h, k]*fourth[a, h, k, l, n]*w[a]/4 + d_covariance[z, a, h,
+    k]*d_mean[y, a, l]*third[a, h, k, l]*w[a]/2, rows a weighted by w, indices not on the left
+    summed; logits move on straight lines.
+    """
+    return (
+        np.einsum("ahk,yak,zah,a->zy", curvature, d_mean, d_mean, w, optimize=True)
+        + 0.5 * np.einsum("zahk,yal,ahkl,a->zy", d_covariance, d_mean, third, w, optimize=True)
+        + 0.5 * np.einsum("yakl,zah,ahkl,a->zy", d_covariance, d_mean, third, w, optimize=True)
+        + 0.25 * np.einsum("yaln,zahk,ahkln,a->zy", d_covariance, d_covariance, fourth, w, optimize=True)
+    )
+
+
+def bend_form(p, V, curvature, dm):
+    """What the bend of C adds to the change along z and y = V[a, f, g]*curvature[a, h, k]*dm[y, h,
+    f]*dm[z, k, g]*p[a]/2 + V[a, f, g]*curvature[a, h, k]*dm[y, k, g]*dm[z, h, f]*p[a]/2.
+    """
+    return (
+        0.5 * np.einsum("afg,ahk,yhf,zkg,a->zy", V, curvature, dm, dm, p, optimize=True)
+        + 0.5 * np.einsum("afg,ahk,ykg,zhf,a->zy", V, curvature, dm, dm, p, optimize=True)
+    )
+
+
+def weight_gradient(E_m, G, k, s):
+    """dE/dk_ie = E_m[i, f]*s[f, e] + 2*G[h, i]*k[h, e], indices not on the left summed."""
+    return (
+        np.einsum("if,fe->ie", E_m, s)
+        + 2.0 * np.einsum("hi,he->ie", G, k)
+    )
+
+
+def alignments_along(dk, s):
+    """d m_ij along direction z = dk[z, i, d]*s[j, d], indices not on the left summed."""
+    return np.einsum("zid,jd->zij", dk, s)
+
+
+def overlaps_along(dk, k):
+    """d R_ij along direction z = dk[z, i, d]*k[j, d] + dk[z, j, d]*k[i, d], indices not on the
+    left summed.
+    """
+    return (
+        np.einsum("zjd,id->zij", dk, k)
+        + np.einsum("zid,jd->zij", dk, k)
+    )
+
+
+def weight_gradient_along(dE_m, dG, G, k, s, dk):
+    """d(dE/dk_ie) along direction z = 2*G[h, i]*dk[z, h, e] + dE_m[z, i, f]*s[f, e] + 2*dG[z, h,
+    i]*k[h, e], indices not on the left summed.
+    """
+    return (
+        np.einsum("zif,fe->zie", dE_m, s)
+        + 2.0 * np.einsum("hi,zhe->zie", G, dk)
+        + 2.0 * np.einsum("zhi,he->zie", dG, k)
+    )
+
+
+def drift_m_along(dE_m, dG, G, m, dm):
+    """d(dm_ij/dtau) along direction z = -2*G[h, i]*dm[z, h, j] - dE_m[z, i, j] - 2*dG[z, h,
+    i]*m[h, j], indices not on the left summed.
+    """
+    return (
+        - np.einsum("zij->zij", dE_m)
+        - 2.0 * np.einsum("hi,zhj->zij", G, dm)
+        - 2.0 * np.einsum("zhi,hj->zij", dG, m)
+    )
+
+
+def drift_R_along(E_m, dE_m, dG, G, m, R, dm, dR):
+    """d(dR_ij/dtau) along direction z = -E_m[i, f]*dm[z, j, f] - E_m[j, f]*dm[z, i, f] - 2*G[h,
+    i]*dR[z, h, j] - 2*G[h, j]*dR[z, h, i] - 2*R[h, i]*dG[z, h, j] - 2*R[h, j]*dG[z, h, i] -
+    dE_m[z, i, f]*m[j, f] - dE_m[z, j, f]*m[i, f], indices not on the left summed.
+    """
+    return (
+        - np.einsum("if,zjf->zij", E_m, dm)
+        - np.einsum("jf,zif->zij", E_m, dm)
+        - np.einsum("zjf,if->zij", dE_m, m)
+        - np.einsum("zif,jf->zij", dE_m, m)
+        - 2.0 * np.einsum("hi,zhj->zij", G, dR)
+        - 2.0 * np.einsum("hj,zhi->zij", G, dR)
+        - 2.0 * np.einsum("hi,zhj->zij", R, dG)
+        - 2.0 * np.einsum("hj,zhi->zij", R, dG)
+    )

@@ -31,8 +31,8 @@ FREE_GAIN = False
 
 
 def _exp(z):
-    """An exponential inside exp(-...): beyond e^150.0 the outer one is 0 in any case."""
-    return np.exp(np.minimum(z, 150.0))
+    """An exponential inside exp(-...): beyond e^100.0 the outer one is 0 in any case."""
+    return np.exp(np.minimum(z, 100.0))
 
 
 def attention(x):
@@ -98,6 +98,76 @@ def pair_factors(s, x):
     return out
 
 
+def jets(s, x):
+    """out[n, d], n < 3: d-th derivative in x of X_n, in units e^kappa of g, kappa = x.
+
+    X_0 = exp(-g0*t); X_1 = f0*t*exp(-g0*t); X_2 = f0**2*t**2*exp(-g0*t); f0 = exp(x), g0 =
+    exp(x), t = e^s.
+    """
+    s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    t = _exp(s + x)
+    out = np.empty((3, 5, *np.broadcast_shapes(s.shape, x.shape)))
+    w_0 = np.exp(-t)
+    w_1 = t*w_0
+    w_2 = -w_1
+    w_3 = t**2
+    w_4 = w_0*w_3
+    w_5 = w_2 + w_4
+    w_6 = (t*t*t)*w_0
+    w_7 = -3*w_0*w_3 + w_1 + w_6
+    w_8 = (t*t*t*t)
+    w_9 = w_0*w_8
+    w_10 = w_2 + 7*w_4 - 6*w_6 + w_9
+    w_11 = (t*t*t*t*t)*w_0
+    out[0, 0] = w_0
+    out[0, 1] = w_2
+    out[0, 2] = w_5
+    out[0, 3] = -w_7
+    out[0, 4] = w_10
+    out[1, 0] = w_1
+    out[1, 1] = -w_5
+    out[1, 2] = w_7
+    out[1, 3] = -w_10
+    out[1, 4] = w_1 + w_11 - 15*w_4 + 25*w_6 - 10*w_9
+    out[2, 0] = w_4
+    out[2, 1] = 2*w_0*w_3 - w_6
+    out[2, 2] = 4*w_4 - 5*w_6 + w_9
+    out[2, 3] = 8*w_0*w_3 + 9*w_0*w_8 - w_11 - 19*w_6
+    out[2, 4] = (t*t*t*t*t*t)*w_0 - 14*w_11 + 16*w_4 - 65*w_6 + 55*w_9
+    return out
+
+
+def pair_jets(s, x):
+    """out[n, d], n < 2: d-th derivative in x of X_n, in units e^kappa of g, kappa = x.
+
+    X_0 = exp(-g0*t); X_1 = f0*t*exp(-g0*t); f0 = exp(x), g0 = exp(x), t = e^s.
+    """
+    s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    t = _exp(s + x)
+    out = np.empty((2, 5, *np.broadcast_shapes(s.shape, x.shape)))
+    w_0 = np.exp(-t)
+    w_1 = t*w_0
+    w_2 = -w_1
+    w_3 = t**2
+    w_4 = w_0*w_3
+    w_5 = w_2 + w_4
+    w_6 = (t*t*t)*w_0
+    w_7 = -3*w_0*w_3 + w_1 + w_6
+    w_8 = (t*t*t*t)*w_0
+    w_9 = w_2 + 7*w_4 - 6*w_6 + w_8
+    out[0, 0] = w_0
+    out[0, 1] = w_2
+    out[0, 2] = w_5
+    out[0, 3] = -w_7
+    out[0, 4] = w_9
+    out[1, 0] = w_1
+    out[1, 1] = -w_5
+    out[1, 2] = w_7
+    out[1, 3] = -w_9
+    out[1, 4] = (t*t*t*t*t)*w_0 + w_1 - 15*w_4 + 25*w_6 - 10*w_8
+    return out
+
+
 def log_normalizer(x):
     """ln g(x)."""
     return x + np.log(1 + 0.0 * x)
@@ -136,6 +206,35 @@ def single_variation(s, relevant, noise, powers, gamma):
     return out
 
 
+def single_second_variation(s, relevant, noise, powers, gamma):
+    """out[density, n, other density, n'] = second derivative of the risk integrand in the averages
+    of X_n and X_n'; ``powers`` up to the third derivative.
+    """
+    survival_relevant, score_relevant, square_relevant = relevant
+    _, _, square_noise = noise
+    _, power_1, power_2, power_3 = powers
+    out = np.zeros((2, 3, 2, 3, *np.broadcast_shapes(np.shape(noise)[1:], np.shape(relevant)[1:])))
+    w_0 = gamma**2
+    w_1 = power_2*w_0
+    w_2 = square_noise*w_1
+    w_3 = power_1*w_0
+    w_4 = 2*gamma
+    w_5 = -power_1*w_4
+    w_6 = survival_relevant*w_1
+    out[0, 0, 1, 0] = w_2
+    out[0, 0, 1, 2] = w_3
+    out[0, 1, 1, 0] = w_5
+    out[0, 2, 1, 0] = w_3
+    out[1, 0, 0, 0] = w_2
+    out[1, 0, 0, 1] = w_5
+    out[1, 0, 0, 2] = w_3
+    out[1, 0, 1, 0] = -power_2*score_relevant*w_4 + w_0*(power_2*square_relevant + power_3*square_noise*survival_relevant)
+    out[1, 0, 1, 2] = w_6
+    out[1, 2, 0, 0] = w_3
+    out[1, 2, 1, 0] = w_6
+    return out
+
+
 def pair_moments(s, v, relevant, noise, powers):
     """Integrands in the logarithmic lift variables.
 
@@ -165,6 +264,31 @@ def pair_variation(s, v, relevant, noise, powers, gamma):
     out[1, 0] = w_0*(power_1*score_relevant + power_2*score_noise*survival_relevant)
     out[1, 1] = survival_relevant*w_1
     out[1, 2] = 0
+    return out
+
+
+def pair_second_variation(s, v, relevant, noise, powers, gamma):
+    """out[density, n, other density, n'] = second derivative of the risk integrand in the averages
+    of X_n and X_n'; ``powers`` up to the third derivative.
+    """
+    survival_relevant, score_relevant, _ = relevant
+    _, score_noise, _ = noise
+    _, power_1, power_2, power_3 = powers
+    out = np.zeros((2, 3, 2, 3, *np.broadcast_shapes(np.shape(noise)[1:], np.shape(relevant)[1:])))
+    w_0 = 2*gamma**2
+    w_1 = power_2*w_0
+    w_2 = score_noise*w_1
+    w_3 = power_1*w_0
+    w_4 = survival_relevant*w_1
+    out[0, 0, 1, 0] = w_2
+    out[0, 0, 1, 1] = w_3
+    out[0, 1, 1, 0] = w_3
+    out[1, 0, 0, 0] = w_2
+    out[1, 0, 0, 1] = w_3
+    out[1, 0, 1, 0] = w_0*(power_2*score_relevant + power_3*score_noise*survival_relevant)
+    out[1, 0, 1, 1] = w_4
+    out[1, 1, 0, 0] = w_3
+    out[1, 1, 1, 0] = w_4
     return out
 
 
@@ -344,3 +468,121 @@ def beyond(delta, W):
     indices not on the left summed.
     """
     return np.einsum("zln,zli,znj->zij", W, delta, delta)
+
+
+def bias_along(dR):
+    """d b_h along direction z = 0."""
+    return np.zeros(dR.shape[:2])
+
+
+def mean_along(dm, theta, d_bias):
+    """d mu_ah along direction z = dm[z, h, f]*theta[a, f] + d_bias[z, h]."""
+    return np.einsum("zhf,af->zah", dm, theta) + d_bias[:, None]
+
+
+def covariance_along(dm, dR, m, V):
+    """d C_ahk along direction z = V[a, f, g]*dm[z, h, f]*m[k, g] + V[a, f, g]*dm[z, k, g]*m[h, f]
+    + dR[z, h, k].
+    """
+    return (
+        np.einsum("afg,zkg,hf->zahk", V, dm, m)
+        + np.einsum("afg,zhf,kg->zahk", V, dm, m)
+    ) + dR[:, None]
+
+
+def first_form(w, slope, curvature, d_mean, d_covariance):
+    """Change along z of averages with points s = curvature[a, h, k, s]*d_covariance[z, a, h,
+    k]*w[a]/2 + d_mean[z, a, h]*slope[a, h, s]*w[a], rows a weighted by w, indices not on the
+    left summed.
+    """
+    return (
+        np.einsum("zah,ahs,a->zs", d_mean, slope, w, optimize=True)
+        + 0.5 * np.einsum("ahks,zahk,a->zs", curvature, d_covariance, w, optimize=True)
+    )
+
+
+def second_form(w, slope, curvature, third, fourth, d_mean, d_covariance):
+    """Change along z and y of E[M] = curvature[a, h, k]*d_mean[y, a, k]*d_mean[z, a, h]*w[a] +
+    d_covariance[y, a, k, l]*d_mean[z, a, h]*third[a, h, k, l]*w[a]/2 + d_covariance[y, a, l,
+    n]*d_covariance[z, a, h, k]*fourth[a, h, k, l, n]*w[a]/4 + d_covariance[z, a, h,
+    k]*d_mean[y, a, l]*third[a, h, k, l]*w[a]/2, rows a weighted by w, indices not on the left
+    summed; logits move on straight lines.
+    """
+    return (
+        np.einsum("ahk,yak,zah,a->zy", curvature, d_mean, d_mean, w, optimize=True)
+        + 0.5 * np.einsum("zahk,yal,ahkl,a->zy", d_covariance, d_mean, third, w, optimize=True)
+        + 0.5 * np.einsum("yakl,zah,ahkl,a->zy", d_covariance, d_mean, third, w, optimize=True)
+        + 0.25 * np.einsum("yaln,zahk,ahkln,a->zy", d_covariance, d_covariance, fourth, w, optimize=True)
+    )
+
+
+def bend_form(p, V, curvature, dm):
+    """What the bend of C adds to the change along z and y = V[a, f, g]*curvature[a, h, k]*dm[y, h,
+    f]*dm[z, k, g]*p[a]/2 + V[a, f, g]*curvature[a, h, k]*dm[y, k, g]*dm[z, h, f]*p[a]/2.
+    """
+    return (
+        0.5 * np.einsum("afg,ahk,yhf,zkg,a->zy", V, curvature, dm, dm, p, optimize=True)
+        + 0.5 * np.einsum("afg,ahk,ykg,zhf,a->zy", V, curvature, dm, dm, p, optimize=True)
+    )
+
+
+def weight_gradient(E_m, G, k, s):
+    """dE/dk_ie = E_m[i, f]*s[f, e] + 2*G[h, i]*k[h, e], indices not on the left summed."""
+    return (
+        np.einsum("if,fe->ie", E_m, s)
+        + 2.0 * np.einsum("hi,he->ie", G, k)
+    )
+
+
+def alignments_along(dk, s):
+    """d m_ij along direction z = dk[z, i, d]*s[j, d], indices not on the left summed."""
+    return np.einsum("zid,jd->zij", dk, s)
+
+
+def overlaps_along(dk, k):
+    """d R_ij along direction z = dk[z, i, d]*k[j, d] + dk[z, j, d]*k[i, d], indices not on the
+    left summed.
+    """
+    return (
+        np.einsum("zjd,id->zij", dk, k)
+        + np.einsum("zid,jd->zij", dk, k)
+    )
+
+
+def weight_gradient_along(dE_m, dG, G, k, s, dk):
+    """d(dE/dk_ie) along direction z = 2*G[h, i]*dk[z, h, e] + dE_m[z, i, f]*s[f, e] + 2*dG[z, h,
+    i]*k[h, e], indices not on the left summed.
+    """
+    return (
+        np.einsum("zif,fe->zie", dE_m, s)
+        + 2.0 * np.einsum("hi,zhe->zie", G, dk)
+        + 2.0 * np.einsum("zhi,he->zie", dG, k)
+    )
+
+
+def drift_m_along(dE_m, dG, G, m, dm):
+    """d(dm_ij/dtau) along direction z = -2*G[h, i]*dm[z, h, j] - dE_m[z, i, j] - 2*dG[z, h,
+    i]*m[h, j], indices not on the left summed.
+    """
+    return (
+        - np.einsum("zij->zij", dE_m)
+        - 2.0 * np.einsum("hi,zhj->zij", G, dm)
+        - 2.0 * np.einsum("zhi,hj->zij", dG, m)
+    )
+
+
+def drift_R_along(E_m, dE_m, dG, G, m, R, dm, dR):
+    """d(dR_ij/dtau) along direction z = -E_m[i, f]*dm[z, j, f] - E_m[j, f]*dm[z, i, f] - 2*G[h,
+    i]*dR[z, h, j] - 2*G[h, j]*dR[z, h, i] - 2*R[h, i]*dG[z, h, j] - 2*R[h, j]*dG[z, h, i] -
+    dE_m[z, i, f]*m[j, f] - dE_m[z, j, f]*m[i, f], indices not on the left summed.
+    """
+    return (
+        - np.einsum("if,zjf->zij", E_m, dm)
+        - np.einsum("jf,zif->zij", E_m, dm)
+        - np.einsum("zjf,if->zij", dE_m, m)
+        - np.einsum("zif,jf->zij", dE_m, m)
+        - 2.0 * np.einsum("hi,zhj->zij", G, dR)
+        - 2.0 * np.einsum("hj,zhi->zij", G, dR)
+        - 2.0 * np.einsum("hi,zhj->zij", R, dG)
+        - 2.0 * np.einsum("hj,zhi->zij", R, dG)
+    )
