@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="write the rows and the machine as JSON here")
     chosen = parser.parse_args(arguments)
     start = time.perf_counter()
-    rows = [*cold_starts(), *memory(), *large_flow(), *speed(), *dynamics()]
+    rows = [*cold_starts(), *memory(), *large_flow(), *speed(), *dynamics(), *hessians()]
     took = time.perf_counter() - start
     print(table(rows))
     missed = [row.what for row in rows if row.met is False]
@@ -94,6 +94,12 @@ def dynamics() -> list[Row]:
     from benchmarks import flow, online
 
     return [*flow.rows(), *online.rows()]
+
+
+def hessians() -> list[Row]:
+    from benchmarks import spectrum
+
+    return spectrum.rows()
 
 
 def speed() -> list[Row]:

@@ -18,6 +18,7 @@ _HOMES = {
     "derive": "theory.derived",
     "origin_spectrum": "theory.saddle",
     "weight_spectrum": "numerics.spectrum",
+    "flow_jacobian": "numerics.flow_jacobian",
     "FixedPoint": "numerics.fixed_points",
     "fixed_points": "numerics.fixed_points",
     "unspecialized_fixed_point": "numerics.fixed_points",

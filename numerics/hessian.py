@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 
 from numerics.risk import Gradient, PopulationRisk
-from numerics.second import second_derivatives
+from numerics.second import SecondDerivatives, carried
 from numerics.state import State
 
 # Eigenvalues of C below this share of R are directions in which no head has a part.
@@ -22,19 +22,16 @@ class Hessian:
     """Second derivatives of the risk in weight space at a point.
 
     inside (H (F + r), H (F + r)): between the coordinates of the heads, head by head, spikes
-    first. noise (H, H): 2 G, the block of every direction orthogonal to spikes and heads. Errors
-    bound those of eigenvalues. gradient (H, F + r): of the risk, in the same coordinates. method:
-    how second derivatives were found.
+    first. noise (H, H): 2 G, the block of every direction orthogonal to spikes and heads.
+    gradient (H, F + r): of the risk, in the same coordinates. error bounds that of each entry.
     """
 
     frame: np.ndarray
     spikes: int
     inside: np.ndarray
-    inside_error: float
     noise: np.ndarray
-    noise_error: float
     gradient: np.ndarray
-    method: str
+    error: float
 
 
 def coordinates(m: np.ndarray, R: np.ndarray) -> np.ndarray:
@@ -52,30 +49,30 @@ def weight_gradient(kernels: ModuleType, slope: Gradient, k: np.ndarray) -> np.n
 def hessian(risk: PopulationRisk, state: State) -> Hessian:
     """The Hessian at a state whose free biases and gain stay as they are."""
     kernels, k = risk.kernels, coordinates(state.m, state.R)
-    found = second_derivatives(risk, state)
-    slope = found.gradient
-    spikes = _spikes(slope, k)
+    spikes = state.m.shape[1]
+    parts = (k.size, k.size), (len(k), len(k)), k.shape
+
+    def carry(found: SecondDerivatives) -> np.ndarray:
+        noise = _beyond(kernels, spikes, found.gradient.R)
+        gradient = weight_gradient(kernels, found.gradient, k)
+        blocks = _inside(kernels, found, k), noise, gradient
+        return np.concatenate([block.ravel() for block in blocks])
+
+    found = carried(risk, state, carry)
+    cuts = np.cumsum([np.prod(shape) for shape in parts])[:-1]
+    blocks = zip(np.split(found.values, cuts), parts, strict=True)
+    inside, noise, gradient = (flat.reshape(shape) for flat, shape in blocks)
+    return Hessian(k, spikes, inside, noise, gradient, found.error)
+
+
+def _inside(kernels: ModuleType, found: SecondDerivatives, k: np.ndarray) -> np.ndarray:
+    """Second derivatives between the coordinates of the heads, head by head."""
+    slope, spikes = found.gradient, _spikes(found.gradient, k)
     dk = np.eye(k.size).reshape(k.size, *k.shape)
-    dm, dR = kernels.alignments_along(dk, spikes), kernels.overlaps_along(dk, k)
-    by_m, by_R = found.along(dm, dR)
+    by_m, by_R = found.along(kernels.alignments_along(dk, spikes), kernels.overlaps_along(dk, k))
     inside = kernels.weight_gradient_along(by_m, by_R, slope.R, k, spikes, dk)
-    inside = inside.reshape(k.size, k.size)
-    noise = _beyond(kernels, slope.m.shape[1], slope.R)
-    # Worst case: an error of one sign in every entry of G, and in every second derivative.
-    heads, changes = len(k), found.coordinates.pack(dm, dR)
-    ones = np.ones((heads, heads))
-    by_G = found.error * float(np.linalg.norm(_beyond(kernels, slope.m.shape[1], ones), 2))
-    by_second = found.coordinates.size * found.error * float(np.linalg.norm(changes, 2)) ** 2
-    return Hessian(
-        k,
-        slope.m.shape[1],
-        (inside + inside.T) / 2,
-        by_second + by_G,
-        noise,
-        by_G,
-        weight_gradient(kernels, slope, k),
-        "second derivatives",
-    )
+    matrix = inside.reshape(k.size, k.size)
+    return (matrix + matrix.T) / 2
 
 
 def _spikes(slope: Gradient, k: np.ndarray) -> np.ndarray:

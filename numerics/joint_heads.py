@@ -145,13 +145,14 @@ def _derived_averages(kernels: ModuleType, lift: Lift, tokens: list[Reduced]):
     heads = tokens[0].f.shape[-1]
     slope = np.zeros((len(tokens), heads, 3, lift.s.size))
     curvature = np.zeros((len(tokens), heads, heads, 3, lift.s.size))
+    h, k = np.triu_indices(heads)  # derivatives commute
     for row, token in enumerate(tokens):
         coefficients = kernels.coefficients(token.f, token.g)
         for (n, power), partials in zip(kernels.MOMENT_POWERS, coefficients, strict=True):
             by_one, by_two = kernels.joint_amounts(token.weights, partials, token.f, token.g)
             slope[row, :, n] += lift.sums(row, power, by_one)
-            pairs = by_two.reshape(heads * heads, -1)
-            curvature[row, :, :, n] += lift.sums(row, power, pairs).reshape(heads, heads, -1)
+            curvature[row, h, k, n] += lift.sums(row, power, by_two[h, k])
+    curvature[:, k, h] = curvature[:, h, k]
     return slope, curvature
 
 

@@ -141,14 +141,13 @@ class LiftTable:
         return cls(lifted, s, step, stride, first, size, lifted.powers(y), places)
 
     def sums(self, token: int, power: int, amounts: np.ndarray) -> np.ndarray:
-        local, rows = self.places[token], []
-        for amount in amounts:
-            spread = np.zeros(self.size)
+        local = self.places[token]
+        spread = np.zeros((len(amounts), self.size))
+        for row, amount in zip(spread, amounts, strict=True):
             for offset, weight in enumerate(local.weights):
-                spread += np.bincount(local.start + offset, weight * amount, self.size)
-            correlated = fftconvolve(self.powers[power], spread[::-1], mode="valid")
-            rows.append(correlated[:: self.stride])
-        return np.stack(rows)
+                row += np.bincount(local.start + offset, weight * amount, self.size)
+        powers = self.powers[power][None]
+        return fftconvolve(powers, spread[:, ::-1], mode="valid", axes=1)[:, :: self.stride]
 
     def moments(self, variation: np.ndarray, tokens: Sequence[int]) -> list[np.ndarray]:
         dense = np.zeros((3, (self.s.size - 1) * self.stride + 1))

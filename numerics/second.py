@@ -52,37 +52,47 @@ class Coordinates:
         """The inverse of ``pack``."""
         cut = self.heads * self.spikes
         rows, columns = self.upper
-        dR = np.zeros((*change.shape[:-1], self.heads, self.heads))
+        dR = np.zeros((*change.shape[:-1], self.heads, self.heads), change.dtype)
         dR[..., rows, columns] = dR[..., columns, rows] = change[..., cut:]
         return change[..., :cut].reshape(*change.shape[:-1], self.heads, self.spikes), dR
 
 
 @dataclass(frozen=True)
 class SecondDerivatives:
-    """First and second derivatives of the risk at a point.
+    """First and second derivatives of the risk at a point, by one rule.
 
     matrix (q, q): second derivatives in m and the upper half of R, an off-diagonal entry of R
-    moving both of its places. error bounds the error of every entry of it and of the gradient.
+    moving both of its places.
     """
 
     coordinates: Coordinates
     gradient: Gradient
     matrix: np.ndarray
-    error: float
 
     def along(self, dm: np.ndarray, dR: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Changes of dE/dm (Z, H, F) and of G (Z, H, H) when m and R move by dm and dR."""
         by_m, by_R = self.coordinates.unpack(self.coordinates.pack(dm, dR) @ self.matrix)
         # A derivative in an entry of R that has two places is twice the matrix gradient's.
-        heads = self.coordinates.heads
-        return by_m, by_R * (1 + np.eye(heads)) / 2
+        return by_m, by_R * (1 + np.eye(self.coordinates.heads)) / 2
 
 
-def second_derivatives(risk: PopulationRisk, state: State) -> SecondDerivatives:
-    """At a state whose free biases and gain stay as they are.
+@dataclass(frozen=True)
+class Carried:
+    """Numbers that follow from second derivatives: values (n,), and a bound on their errors."""
 
-    Raises InputError where the activation has no second derivatives; warns AccuracyWarning when
-    the risk's tolerance, of the largest number here, is not met.
+    values: np.ndarray
+    error: float
+    method: str
+
+
+def carried(
+    risk: PopulationRisk, state: State, carry: Callable[[SecondDerivatives], np.ndarray]
+) -> Carried:
+    """What ``carry`` makes of the second derivatives at a state, to the risk's tolerance.
+
+    Free biases and gain stay as they are. As that of a gradient, the tolerance is relative to the
+    largest of the risk and all numbers. Raises InputError where the activation has no second
+    derivatives; warns AccuracyWarning when the tolerance is not met by quadrature.
     """
     m, R, kernels = state.m, state.R, risk.kernels
     coordinates = Coordinates(*m.shape)
@@ -92,42 +102,14 @@ def second_derivatives(risk: PopulationRisk, state: State) -> SecondDerivatives:
     def flat(respond: Callable[[float], Response]) -> tuple[np.ndarray, int]:
         response = respond(state.gain)
         first = risk.first_derivatives(response, m, state.gain)
+        gradient = unpacked(first, m.shape, float("nan"), "fixed rule", response.evaluations)
         matrix = _matrix(risk, tangents, dm, response)
-        return np.concatenate([first, matrix.ravel()]), response.evaluations
+        found = SecondDerivatives(coordinates, gradient, (matrix + matrix.T) / 2)
+        return np.append(carry(found), gradient.value), response.evaluations
 
     with one_thread():
-        found, error, method, evaluations = _evaluated(risk, state, law, tangents, flat)
-    cut = found.size - coordinates.size**2
-    matrix = found[cut:].reshape(coordinates.size, coordinates.size)
-    return SecondDerivatives(
-        coordinates,
-        unpacked(found[:cut], m.shape, error, method, evaluations),
-        (matrix + matrix.T) / 2,
-        error,
-    )
-
-
-def _evaluated(risk, state, law, tangents, flat):
-    """Results of ``flat`` with their error, method and evaluations, by the road of this risk."""
-    kernels, length = risk.kernels, risk.length
-    if kernels.CLOSED:
-        found, evaluations = flat(
-            engines.closed(kernels, law, length, gradient=True, tangents=tangents)
-        )
-        return found, ROUNDING * max(1.0, float(np.abs(found).max())), "closed form", evaluations
-    if not kernels.SMOOTH:
-        raise engines.no_gradient()
-    digits = min(MOST_DIGITS, -np.log(risk.rtol))
-    if not risk.needs_points(state.m, state.R, state.beta, digits, MOST_GRID_NODES):
-        return risk.by_quadrature(
-            lambda digits: flat(engines.at_digits(kernels, law, length, digits, tangents))
-        )
-    streams = np.random.SeedSequence(risk.seed).spawn(SETS)
-    sets = (normal_points(law.heads, LOG2_POINTS, stream) for stream in streams)
-    runs = [flat(engines.at_points(kernels, law, length, POINT_DIGITS, z, tangents)) for z in sets]
-    results = np.array([found for found, _ in runs])
-    error = float(np.max(results.std(axis=0, ddof=1))) / np.sqrt(SETS)
-    return results.mean(axis=0), error, "sobol", sum(evaluations for _, evaluations in runs)
+        found, error, method = _evaluated(risk, state, law, tangents, flat)
+    return Carried(found[:-1], error, method)
 
 
 def _matrix(
@@ -139,3 +121,25 @@ def _matrix(
     straight = kernels.second_form(rows, *response.tensors, tangents.mean, tangents.covariance)
     bend = kernels.bend_form(prior.odds, prior.covariance, response.curvature[:-1], dm)
     return response.second + straight + bend
+
+
+def _evaluated(risk, state, law, tangents, flat) -> tuple[np.ndarray, float, str]:
+    """Results of ``flat`` with error and method, by the road of this risk."""
+    kernels, length = risk.kernels, risk.length
+    if kernels.CLOSED:
+        found, _ = flat(engines.closed(kernels, law, length, gradient=True, tangents=tangents))
+        return found, ROUNDING * max(1.0, float(np.abs(found).max())), "closed form"
+    if not kernels.SMOOTH:
+        raise engines.no_gradient()
+    digits = min(MOST_DIGITS, -np.log(risk.rtol))
+    if not risk.needs_points(state.m, state.R, state.beta, digits, MOST_GRID_NODES):
+        found, error, method, _ = risk.by_quadrature(
+            lambda digits: flat(engines.at_digits(kernels, law, length, digits, tangents))
+        )
+        return found, error, method
+    streams = np.random.SeedSequence(risk.seed).spawn(SETS)
+    sets = (normal_points(law.heads, LOG2_POINTS, stream) for stream in streams)
+    runs = (engines.at_points(kernels, law, length, POINT_DIGITS, z, tangents) for z in sets)
+    results = np.array([flat(respond)[0] for respond in runs])
+    error = float(np.max(results.std(axis=0, ddof=1))) / np.sqrt(SETS)
+    return results.mean(axis=0), error, "sobol"

@@ -60,7 +60,7 @@ def weight_spectrum(
     stacked = np.array(patterns).reshape(len(rows), heads, width)
     attributes = {
         "gradient": float(np.linalg.norm(found.gradient)),
-        "method": found.method,
+        "method": "second derivatives",
         "configuration": json.dumps(
             {
                 "activation": risk.kernels.DEFINITION,
@@ -96,20 +96,22 @@ def _inside(found: Hessian):
         basis = _helmert(heads)
         full = found.inside.reshape(heads, width, heads, width)
         turned = np.einsum("ah,hiGj,bG->aibj", basis, full, basis)
-        common = _modes(turned[0, :, 0], found.inside_error, 1, TOGETHER, basis[0])
+        common = _modes(turned[0, :, 0], found.error, 1, TOGETHER, basis[0])
         # All H - 1 blocks of heads against each other are equal; their mean is each of them.
         blocks = [turned[a, :, a] for a in range(1, heads)]
         split = np.mean(blocks, axis=0)
         yield from common
-        yield from _modes(split, found.inside_error, heads - 1, AGAINST, basis[1])
+        yield from _modes(split, found.error, heads - 1, AGAINST, basis[1])
         return
+    size = heads * width * found.error
     values, vectors = np.linalg.eigh(found.inside)
     for value, vector in zip(values, vectors.T, strict=True):
-        yield value, found.inside_error, 1, ANY, _signed(vector)
+        yield value, size, 1, ANY, _signed(vector)
 
 
-def _modes(block, error, multiplicity, name, across):
+def _modes(block, entry_error, multiplicity, name, across):
     values, vectors = np.linalg.eigh(block)
+    error = len(block) * len(across) * entry_error
     for value, vector in zip(values, vectors.T, strict=True):
         yield value, error, multiplicity, name, _signed(np.outer(across, vector).ravel())
 
@@ -122,7 +124,7 @@ def _noise(found: Hessian, outside: int):
     values = np.linalg.eigvalsh(found.noise)
     for value in values:
         nothing = np.full(heads * width, np.nan)
-        yield value, found.noise_error, outside, NOISE, nothing
+        yield value, heads * found.error, outside, NOISE, nothing
 
 
 def _one_vector(frame: np.ndarray) -> bool:

@@ -78,21 +78,26 @@ def single_factors(activation: Activation) -> list[str]:
 
 def _factors(activation: Activation, form: Scaled, name: str, orders: int, highest: int) -> str:
     values = values_of(form)
+    # Constants are put in; what depends on the logit alone is computed once for all s.
+    constants = {symbol: value for symbol, value in values.items() if value.is_number}
     targets, equations = [], []
     for order, local in enumerate(locals_of(activation)[:orders]):
         for degree, expression in enumerate(fac.logit_derivatives(local, highest)):
-            targets.append((f"out[{order}, {degree}]", expression.subs(values)))
+            targets.append((f"out[{order}, {degree}]", expression.subs(constants)))
         equations.append(f"X_{order} = {local}")
     head = ["s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)"]
     if activation.scope != "none":
         if form.kappa.has(sp.Max):
             head.append(f"kappa = {source(form.kappa)}")
-            targets = [(name, e.subs(form.kappa, KAPPA)) for name, e in targets]
+            values = {symbol: e.subs(form.kappa, KAPPA) for symbol, e in values.items()}
             head.append("t = _exp(s + kappa)")
         else:
             head.append(f"t = _exp({source(sym.s + form.kappa)})")
+    used = sp.Tuple(*(e for _, e in targets)).free_symbols
+    functions = [(symbol.name, e) for symbol, e in values.items() if symbol in used]
     body = [
         *head,
+        *lines(functions),
         f"out = np.empty(({orders}, {highest + 1}, *np.broadcast_shapes(s.shape, x.shape)))",
         *lines(targets),
         "return out",

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import sympy as sp
 
-from theory import rendering, rendering_dynamics, rendering_saddle
+from theory import rendering, rendering_dynamics, rendering_saddle, rendering_second, second_order
 from theory.activation import Activation
 from theory.catalogue import activation as by_name
 from theory.checking import Check, check
@@ -15,7 +15,7 @@ from theory.closed_steps import closed_steps
 from theory.codegen import numpy_source
 from theory.derivation import Derivation, Step
 from theory.flow import FlowEquations, flow_equations
-from theory.gradient import gradient_steps
+from theory.gradient import gradient_steps, second_steps
 from theory.noise import NoiseEquations, noise_equations
 from theory.online import SampleStep, sample_step
 from theory.risk import derive_concrete_risk, derive_risk
@@ -24,7 +24,7 @@ from theory.saddle import OriginSpectrum, origin_spectrum, smooth_at_zero
 
 @dataclass(frozen=True)
 class Derived:
-    """The derivation of one activation's population risk, first derivatives and dynamics.
+    """The derivation of one activation's population risk, derivatives and dynamics.
 
     risk: SymPy expression in averages and lift integrals; drift_m, drift_R: gradient flow in
     index notation, tau in units of learning rate times steps over D; noise: what online SGD adds
@@ -48,6 +48,11 @@ class Derived:
     def gradient(self) -> tuple[Step, ...]:
         """Bonnet's and Price's theorems on each kind of term of the risk."""
         return gradient_steps(self.activation, derive_risk(self.activation).result)
+
+    @cached_property
+    def second(self) -> tuple[Step, ...]:
+        """The same theorems once more, on some of the first derivatives."""
+        return second_steps(self.activation, derive_risk(self.activation).result)
 
     @cached_property
     def closed_forms(self) -> tuple[Step, ...]:
@@ -96,10 +101,10 @@ class Derived:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """All steps: the risk, its closed forms and first derivatives, dynamics, the saddle."""
+        """All steps: the risk, its closed forms and derivatives, dynamics, the saddle."""
         saddle = self.saddle.steps if self.saddle else ()
         first = *self.derivation.steps, *self.closed_forms, *self.gradient
-        return (*first, *self.dynamics, *saddle)
+        return (*first, *self.dynamics, *self.second, *second_order.steps(), *saddle)
 
     @cached_property
     def checks(self) -> tuple[tuple[Step, Check], ...]:
@@ -114,6 +119,7 @@ class Derived:
         """The derivation as Markdown with LaTeX formulas: every rule with its reason."""
         parts = self.derivation, self.closed_forms, self.gradient
         sections = rendering_dynamics.sections(self.flow, self.backward, self.sample)
+        sections += rendering_second.sections(self.second, second_order.steps())
         sections += rendering_saddle.sections(self.saddle) if self.saddle else []
         return rendering.equations(self.activation, *parts, sections)
 

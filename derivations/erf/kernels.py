@@ -48,20 +48,21 @@ def factors(s, x):
     X_0 = 1; X_1 = f0; X_2 = f0**2; f0 = erf(x).
     """
     s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    w_0 = np.exp(-x**2)/np.sqrt(np.pi)
+    f0 = special.erf(x)
+    f1 = 2*w_0
+    f2 = -4*w_0*x
     out = np.empty((3, 3, *np.broadcast_shapes(s.shape, x.shape)))
-    w_0 = special.erf(x)
-    w_1 = x**2
-    w_2 = np.exp(-w_1)/np.sqrt(np.pi)
-    w_3 = 4*w_2
+    w_0 = 2*f0
     out[0, 0] = 1
     out[0, 1] = 0
     out[0, 2] = 0
-    out[1, 0] = w_0
-    out[1, 1] = 2*w_2
-    out[1, 2] = -w_3*x
-    out[2, 0] = w_0**2
-    out[2, 1] = w_0*w_3
-    out[2, 2] = -8*w_0*w_2*x + 8*np.exp(-2*w_1)/np.pi
+    out[1, 0] = f0
+    out[1, 1] = f1
+    out[1, 2] = f2
+    out[2, 0] = f0**2
+    out[2, 1] = f1*w_0
+    out[2, 2] = 2*f1**2 + f2*w_0
     return out
 
 
@@ -71,14 +72,17 @@ def pair_factors(s, x):
     X_0 = 1; X_1 = f0; f0 = erf(x).
     """
     s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
-    out = np.empty((2, 3, *np.broadcast_shapes(s.shape, x.shape)))
     w_0 = np.exp(-x**2)/np.sqrt(np.pi)
+    f0 = special.erf(x)
+    f1 = 2*w_0
+    f2 = -4*w_0*x
+    out = np.empty((2, 3, *np.broadcast_shapes(s.shape, x.shape)))
     out[0, 0] = 1
     out[0, 1] = 0
     out[0, 2] = 0
-    out[1, 0] = special.erf(x)
-    out[1, 1] = 2*w_0
-    out[1, 2] = -4*w_0*x
+    out[1, 0] = f0
+    out[1, 1] = f1
+    out[1, 2] = f2
     return out
 
 
@@ -88,35 +92,32 @@ def jets(s, x):
     X_0 = 1; X_1 = f0; X_2 = f0**2; f0 = erf(x).
     """
     s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    w_0 = x**2
+    w_1 = np.exp(-w_0)/np.sqrt(np.pi)
+    w_2 = 4*w_1
+    w_3 = 2*w_0
+    f0 = special.erf(x)
+    f1 = 2*w_1
+    f2 = -w_2*x
+    f3 = w_2*(w_3 - 1)
+    f4 = 8*w_1*x*(3 - w_3)
     out = np.empty((3, 5, *np.broadcast_shapes(s.shape, x.shape)))
-    w_0 = special.erf(x)
-    w_1 = 1.0/np.sqrt(np.pi)
-    w_2 = x**2
-    w_3 = np.exp(-w_2)
-    w_4 = w_1*w_3
-    w_5 = 4*w_4
-    w_6 = 2*w_2
-    w_7 = w_6 - 1
-    w_8 = 3 - w_6
-    w_9 = 8*w_4*x
-    w_10 = 1.0/np.pi
-    w_11 = np.exp(-w_6)
-    w_12 = w_10*w_11
+    w_0 = 2*f0
     out[0, 0] = 1
     out[0, 1] = 0
     out[0, 2] = 0
     out[0, 3] = 0
     out[0, 4] = 0
-    out[1, 0] = w_0
-    out[1, 1] = 2*w_4
-    out[1, 2] = -w_5*x
-    out[1, 3] = w_5*w_7
-    out[1, 4] = w_8*w_9
-    out[2, 0] = w_0**2
-    out[2, 1] = w_0*w_5
-    out[2, 2] = -w_0*w_9 + 8*w_10*w_11
-    out[2, 3] = 8*w_0*w_1*w_3*w_7 - 48*w_12*x
-    out[2, 4] = 16*w_0*w_4*w_8*x + 96*w_12*w_2 + 64*w_12*w_7
+    out[1, 0] = f0
+    out[1, 1] = f1
+    out[1, 2] = f2
+    out[1, 3] = f3
+    out[1, 4] = f4
+    out[2, 0] = f0**2
+    out[2, 1] = f1*w_0
+    out[2, 2] = 2*f1**2 + f2*w_0
+    out[2, 3] = 6*f1*f2 + f3*w_0
+    out[2, 4] = 8*f1*f3 + 6*f2**2 + f4*w_0
     return out
 
 
@@ -126,21 +127,26 @@ def pair_jets(s, x):
     X_0 = 1; X_1 = f0; f0 = erf(x).
     """
     s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
-    out = np.empty((2, 5, *np.broadcast_shapes(s.shape, x.shape)))
     w_0 = x**2
     w_1 = np.exp(-w_0)/np.sqrt(np.pi)
     w_2 = 4*w_1
     w_3 = 2*w_0
+    f0 = special.erf(x)
+    f1 = 2*w_1
+    f2 = -w_2*x
+    f3 = w_2*(w_3 - 1)
+    f4 = 8*w_1*x*(3 - w_3)
+    out = np.empty((2, 5, *np.broadcast_shapes(s.shape, x.shape)))
     out[0, 0] = 1
     out[0, 1] = 0
     out[0, 2] = 0
     out[0, 3] = 0
     out[0, 4] = 0
-    out[1, 0] = special.erf(x)
-    out[1, 1] = 2*w_1
-    out[1, 2] = -w_2*x
-    out[1, 3] = w_2*(w_3 - 1)
-    out[1, 4] = 8*w_1*x*(3 - w_3)
+    out[1, 0] = f0
+    out[1, 1] = f1
+    out[1, 2] = f2
+    out[1, 3] = f3
+    out[1, 4] = f4
     return out
 
 

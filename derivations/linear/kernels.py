@@ -47,15 +47,16 @@ def factors(s, x):
     X_0 = 1; X_1 = f0; X_2 = f0**2; f0 = x.
     """
     s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    f0 = x
     out = np.empty((3, 3, *np.broadcast_shapes(s.shape, x.shape)))
     out[0, 0] = 1
     out[0, 1] = 0
     out[0, 2] = 0
-    out[1, 0] = x
+    out[1, 0] = f0
     out[1, 1] = 1
     out[1, 2] = 0
-    out[2, 0] = x**2
-    out[2, 1] = 2*x
+    out[2, 0] = f0**2
+    out[2, 1] = 2*f0
     out[2, 2] = 2
     return out
 
@@ -66,11 +67,12 @@ def pair_factors(s, x):
     X_0 = 1; X_1 = f0; f0 = x.
     """
     s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    f0 = x
     out = np.empty((2, 3, *np.broadcast_shapes(s.shape, x.shape)))
     out[0, 0] = 1
     out[0, 1] = 0
     out[0, 2] = 0
-    out[1, 0] = x
+    out[1, 0] = f0
     out[1, 1] = 1
     out[1, 2] = 0
     return out
@@ -82,19 +84,20 @@ def jets(s, x):
     X_0 = 1; X_1 = f0; X_2 = f0**2; f0 = x.
     """
     s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    f0 = x
     out = np.empty((3, 5, *np.broadcast_shapes(s.shape, x.shape)))
     out[0, 0] = 1
     out[0, 1] = 0
     out[0, 2] = 0
     out[0, 3] = 0
     out[0, 4] = 0
-    out[1, 0] = x
+    out[1, 0] = f0
     out[1, 1] = 1
     out[1, 2] = 0
     out[1, 3] = 0
     out[1, 4] = 0
-    out[2, 0] = x**2
-    out[2, 1] = 2*x
+    out[2, 0] = f0**2
+    out[2, 1] = 2*f0
     out[2, 2] = 2
     out[2, 3] = 0
     out[2, 4] = 0
@@ -107,13 +110,14 @@ def pair_jets(s, x):
     X_0 = 1; X_1 = f0; f0 = x.
     """
     s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    f0 = x
     out = np.empty((2, 5, *np.broadcast_shapes(s.shape, x.shape)))
     out[0, 0] = 1
     out[0, 1] = 0
     out[0, 2] = 0
     out[0, 3] = 0
     out[0, 4] = 0
-    out[1, 0] = x
+    out[1, 0] = f0
     out[1, 1] = 1
     out[1, 2] = 0
     out[1, 3] = 0

@@ -48,20 +48,20 @@ def factors(s, x):
     X_0 = 1; X_1 = f0; X_2 = f0**2; f0 = Ramp(x).
     """
     s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    f0 = np.maximum(x, 0.0)
+    f1 = np.heaviside(x, 0.5)
+    f2 = (0.0 * x)
     out = np.empty((3, 3, *np.broadcast_shapes(s.shape, x.shape)))
-    w_0 = np.maximum(x, 0.0)
-    w_1 = np.heaviside(x, 0.5)
-    w_2 = (0.0 * x)
-    w_3 = 2*w_0
+    w_0 = 2*f0
     out[0, 0] = 1
     out[0, 1] = 0
     out[0, 2] = 0
-    out[1, 0] = w_0
-    out[1, 1] = w_1
-    out[1, 2] = w_2
-    out[2, 0] = w_0**2
-    out[2, 1] = w_1*w_3
-    out[2, 2] = 2*w_1**2 + w_2*w_3
+    out[1, 0] = f0
+    out[1, 1] = f1
+    out[1, 2] = f2
+    out[2, 0] = f0**2
+    out[2, 1] = f1*w_0
+    out[2, 2] = 2*f1**2 + f2*w_0
     return out
 
 
@@ -71,13 +71,16 @@ def pair_factors(s, x):
     X_0 = 1; X_1 = f0; f0 = Ramp(x).
     """
     s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
+    f0 = np.maximum(x, 0.0)
+    f1 = np.heaviside(x, 0.5)
+    f2 = (0.0 * x)
     out = np.empty((2, 3, *np.broadcast_shapes(s.shape, x.shape)))
     out[0, 0] = 1
     out[0, 1] = 0
     out[0, 2] = 0
-    out[1, 0] = np.maximum(x, 0.0)
-    out[1, 1] = np.heaviside(x, 0.5)
-    out[1, 2] = (0.0 * x)
+    out[1, 0] = f0
+    out[1, 1] = f1
+    out[1, 2] = f2
     return out
 
 

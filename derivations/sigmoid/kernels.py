@@ -48,23 +48,23 @@ def factors(s, x):
     X_0 = 1; X_1 = f0; X_2 = f0**2; f0 = Sigmoid(x).
     """
     s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
-    out = np.empty((3, 3, *np.broadcast_shapes(s.shape, x.shape)))
     w_0 = special.expit(x)
     w_1 = special.expit(-x)
     w_2 = w_0*w_1
-    w_3 = -w_0 + w_1
-    w_4 = w_0**2
-    w_5 = 2*w_4
-    w_6 = w_1*w_5
+    f0 = w_0
+    f1 = w_2
+    f2 = w_2*(-w_0 + w_1)
+    out = np.empty((3, 3, *np.broadcast_shapes(s.shape, x.shape)))
+    w_0 = 2*f0
     out[0, 0] = 1
     out[0, 1] = 0
     out[0, 2] = 0
-    out[1, 0] = w_0
-    out[1, 1] = w_2
-    out[1, 2] = w_2*w_3
-    out[2, 0] = w_4
-    out[2, 1] = w_6
-    out[2, 2] = w_1**2*w_5 + w_3*w_6
+    out[1, 0] = f0
+    out[1, 1] = f1
+    out[1, 2] = f2
+    out[2, 0] = f0**2
+    out[2, 1] = f1*w_0
+    out[2, 2] = 2*f1**2 + f2*w_0
     return out
 
 
@@ -74,16 +74,19 @@ def pair_factors(s, x):
     X_0 = 1; X_1 = f0; f0 = Sigmoid(x).
     """
     s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
-    out = np.empty((2, 3, *np.broadcast_shapes(s.shape, x.shape)))
     w_0 = special.expit(x)
     w_1 = special.expit(-x)
     w_2 = w_0*w_1
+    f0 = w_0
+    f1 = w_2
+    f2 = w_2*(-w_0 + w_1)
+    out = np.empty((2, 3, *np.broadcast_shapes(s.shape, x.shape)))
     out[0, 0] = 1
     out[0, 1] = 0
     out[0, 2] = 0
-    out[1, 0] = w_0
-    out[1, 1] = w_2
-    out[1, 2] = w_2*(-w_0 + w_1)
+    out[1, 0] = f0
+    out[1, 1] = f1
+    out[1, 2] = f2
     return out
 
 
@@ -93,34 +96,33 @@ def jets(s, x):
     X_0 = 1; X_1 = f0; X_2 = f0**2; f0 = Sigmoid(x).
     """
     s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
-    out = np.empty((3, 5, *np.broadcast_shapes(s.shape, x.shape)))
     w_0 = special.expit(x)
     w_1 = special.expit(-x)
     w_2 = w_0*w_1
-    w_3 = -w_0 + w_1
-    w_4 = w_0**2
-    w_5 = w_1**2
-    w_6 = -4*w_2 + w_4 + w_5
-    w_7 = w_1*w_4
-    w_8 = -(w_0*w_0*w_0) - 11*w_0*w_5 + (w_1*w_1*w_1) + 11*w_7
-    w_9 = 2*w_7
-    w_10 = w_4*w_5
-    w_11 = 6*w_10
+    w_3 = w_0**2
+    w_4 = w_1**2
+    f0 = w_0
+    f1 = w_2
+    f2 = w_2*(-w_0 + w_1)
+    f3 = w_2*(-4*w_2 + w_3 + w_4)
+    f4 = w_2*(-(w_0*w_0*w_0) - 11*w_0*w_4 + (w_1*w_1*w_1) + 11*w_1*w_3)
+    out = np.empty((3, 5, *np.broadcast_shapes(s.shape, x.shape)))
+    w_0 = 2*f0
     out[0, 0] = 1
     out[0, 1] = 0
     out[0, 2] = 0
     out[0, 3] = 0
     out[0, 4] = 0
-    out[1, 0] = w_0
-    out[1, 1] = w_2
-    out[1, 2] = w_2*w_3
-    out[1, 3] = w_2*w_6
-    out[1, 4] = w_2*w_8
-    out[2, 0] = w_4
-    out[2, 1] = w_9
-    out[2, 2] = 2*w_10 + w_3*w_9
-    out[2, 3] = w_11*w_3 + w_6*w_9
-    out[2, 4] = 8*w_10*w_6 + w_11*w_3**2 + w_8*w_9
+    out[1, 0] = f0
+    out[1, 1] = f1
+    out[1, 2] = f2
+    out[1, 3] = f3
+    out[1, 4] = f4
+    out[2, 0] = f0**2
+    out[2, 1] = f1*w_0
+    out[2, 2] = 2*f1**2 + f2*w_0
+    out[2, 3] = 6*f1*f2 + f3*w_0
+    out[2, 4] = 8*f1*f3 + 6*f2**2 + f4*w_0
     return out
 
 
@@ -130,22 +132,27 @@ def pair_jets(s, x):
     X_0 = 1; X_1 = f0; f0 = Sigmoid(x).
     """
     s, x = np.asarray(s, dtype=float), np.asarray(x, dtype=float)
-    out = np.empty((2, 5, *np.broadcast_shapes(s.shape, x.shape)))
     w_0 = special.expit(x)
     w_1 = special.expit(-x)
     w_2 = w_0*w_1
     w_3 = w_0**2
     w_4 = w_1**2
+    f0 = w_0
+    f1 = w_2
+    f2 = w_2*(-w_0 + w_1)
+    f3 = w_2*(-4*w_2 + w_3 + w_4)
+    f4 = w_2*(-(w_0*w_0*w_0) - 11*w_0*w_4 + (w_1*w_1*w_1) + 11*w_1*w_3)
+    out = np.empty((2, 5, *np.broadcast_shapes(s.shape, x.shape)))
     out[0, 0] = 1
     out[0, 1] = 0
     out[0, 2] = 0
     out[0, 3] = 0
     out[0, 4] = 0
-    out[1, 0] = w_0
-    out[1, 1] = w_2
-    out[1, 2] = w_2*(-w_0 + w_1)
-    out[1, 3] = w_2*(-4*w_2 + w_3 + w_4)
-    out[1, 4] = w_2*(-(w_0*w_0*w_0) - 11*w_0*w_4 + (w_1*w_1*w_1) + 11*w_1*w_3)
+    out[1, 0] = f0
+    out[1, 1] = f1
+    out[1, 2] = f2
+    out[1, 3] = f3
+    out[1, 4] = f4
     return out
 
 

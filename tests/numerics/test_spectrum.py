@@ -60,6 +60,17 @@ def test_the_origin_has_its_closed_spectrum():
         assert spectrum.multiplicity.values.sum() == 60
 
 
+def test_one_linear_head_has_a_hessian_known_by_hand():
+    """E = (1 - m)^2 + 2 R: curvature 6 along the spike and 4 in each other direction."""
+    act = hf.Activation("score", score="x", scope="none")
+    risk = hf.PopulationRisk(act, hf.FiniteSupport([[1.0]], [1.0]), 2)
+    spectrum = hf.weight_spectrum(risk, [[1 / 3]], [[1 / 9]], dimension=7)
+    assert spectrum.eigenvalue.values == pytest.approx([6, 4], abs=1e-12)
+    assert spectrum.multiplicity.values.tolist() == [1, 6]
+    assert spectrum.attrs["gradient"] < 1e-14
+    assert spectrum.attrs["method"] == "second derivatives"
+
+
 BLOCKS = ("heads together", "heads against each other", "noise directions")
 
 
