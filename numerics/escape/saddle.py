@@ -44,7 +44,7 @@ class Saddle:
         if width != found.spikes:
             raise InputError("point: escape needs heads that are combinations of spikes")
         values, vectors = np.linalg.eigh(found.inside)
-        error = heads * width * found.inside_error
+        error = heads * width * found.error
         if values[0] >= -error:
             raise InputError(
                 f"point: no unstable mode to escape along, the lowest eigenvalue is {values[0]:.3g}"
