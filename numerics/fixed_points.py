@@ -28,8 +28,9 @@ from numerics.vector_field import GridTooLarge
 
 # A point is fixed when its gradient is below this share of the largest term that makes it up.
 RESIDUAL = 1e-7
-# Accuracy of the gradient that is brought to rest, far below RESIDUAL.
-DIGITS = 21.0
+# Accuracy of the gradient that is brought to rest: far below the errors of the spectrum there, or
+# a mode that is flat at the fixed point looks unstable next to it.
+DIGITS = 27.0
 # Two points are one when, their heads put in order, no entry of m or R differs by more.
 SAME = 1e-4
 # Random starts are followed for this flow time, at this tolerance, before they are polished.
