@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections import deque
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from numerics.sgd.advance import Record, advance
 from numerics.sgd.plan import Plan
 from numerics.sgd.records import Records
 from numerics.sgd.runs import Runs
+from numerics.workers import leave_interrupts
 
 # Runs of one group at most, fewer where the samples of their block would exceed 64 MB.
 GROUP = 256
@@ -113,12 +113,7 @@ class _Here(Executor):
 def _executor(workers: int) -> Executor:
     if workers == 1:
         return _Here()
-    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=_leave_interrupts)
-
-
-def _leave_interrupts() -> None:
-    """Ctrl-C reaches every process of a terminal; only the main one answers it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=leave_interrupts)
 
 
 def _progress(plan: Plan, groups: list[Group]) -> tuple[int, int]:

@@ -1,0 +1,85 @@
+"""Tasks on a Dask cluster: one that is there, or one started on this machine."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from numerics.errors import InputError
+from numerics.sweep.executor import in_window, processors
+
+# Seconds that a scheduler gets to answer.
+ANSWER = 10.0
+# Workers come and go; they are counted again after as many seconds.
+RECOUNT = 1.0
+# A cluster may be without workers for a while; after as many seconds this is told.
+LONELY = 30.0
+LOCAL = "local"
+
+
+class DaskExecutor:
+    """Workers of a Dask cluster, at ``address`` or, for "local", started on this machine.
+
+    Raises InputError without Dask and where no scheduler answers.
+    """
+
+    def __init__(self, address: str, workers: int | None = None):
+        try:
+            import distributed
+        except ImportError:
+            raise InputError(
+                "cluster: Dask is not installed; pip install 'headflow[cluster]'"
+            ) from None
+        if address != LOCAL and workers is not None:
+            raise InputError(f"workers: those at {address} are used; leave this option out")
+        self._cluster: Any = None
+        self._losses = (distributed.scheduler.KilledWorker,)
+        self._cancelled = (distributed.client.FutureCancelledError,)
+        if address == LOCAL:
+            self._cluster = distributed.LocalCluster(
+                n_workers=workers or processors(),
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+            )
+        try:
+            self._client = distributed.Client(self._cluster or address, timeout=ANSWER)
+        except (OSError, ValueError, TypeError) as problem:
+            raise InputError(
+                f"cluster: no Dask scheduler answers at {address} ({type(problem).__name__}); "
+                "give its address, such as tcp://10.0.0.1:8786, or 'local'"
+            ) from None
+        self._counted, self._seen, self._number = 0.0, time.monotonic(), 0
+
+    @property
+    def workers(self) -> int:
+        """Workers that are there now; one where there are none, so that tasks wait for it."""
+        now = time.monotonic()
+        if now - self._counted >= RECOUNT:
+            self._counted, self._number = now, len(self._client.nthreads())
+            if self._number:
+                self._seen = now
+            elif now - self._seen > LONELY:
+                self._seen = now
+                warnings.warn("cluster: there are no workers; waiting for some", stacklevel=2)
+        return max(1, self._number)
+
+    def map_unordered(
+        self, function: Callable[[Any], Any], tasks: Iterable[Any]
+    ) -> Iterator[list[Any]]:
+        return in_window(self, function, tasks)
+
+    def submit(self, function: Callable[[Any], Any], task: Any) -> Any:
+        return self._client.submit(function, task, pure=False)
+
+    def lost(self, problem: BaseException) -> bool:
+        if isinstance(problem, self._cancelled):
+            raise InputError("cluster: the scheduler is gone; the same command goes on") from None
+        return isinstance(problem, self._losses)
+
+    def close(self) -> None:
+        self._client.close()
+        if self._cluster is not None:
+            self._cluster.close()
