@@ -38,6 +38,8 @@ _HOMES = {
     "validate": "headflow.validation",
     "gradient_flow": "headflow.flow",
     "simulate_sgd": "headflow.sgd",
+    "sweep": "headflow.sweep",
+    "open_sweep": "numerics.sweep",
     "random_start": "numerics.starts",
     "phases": "numerics.phases",
     "compare": "numerics.averages",

@@ -9,7 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from headflow import escape_command, flow_command, saddle_commands, sgd_command
+from headflow import (
+    escape_command,
+    flow_command,
+    saddle_commands,
+    sgd_command,
+    sweep_command,
+)
 from headflow.options import (
     DEFAULT_PRIOR,
     HeadsOpt,
@@ -208,6 +214,7 @@ app.command()(sgd_command.sgd)
 app.command()(saddle_commands.spectrum)
 app.command()(saddle_commands.fixed_points)
 app.command()(escape_command.escape)
+app.command()(sweep_command.sweep)
 
 
 def main() -> None:

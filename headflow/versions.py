@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
 import xarray as xr
 
+from numerics.errors import InputError
+
 PACKAGES = ("headflow", "sympy", "numpy", "scipy", "xarray")
 
 
+@cache
 def versions() -> dict[str, str]:
     """Versions of headflow, of Python and of the packages that numbers depend on."""
     return {**{name: version(name) for name in PACKAGES}, "python": platform.python_version()}
@@ -22,3 +27,13 @@ def with_versions(data: xr.Dataset, **more: Any) -> xr.Dataset:
     configuration = json.loads(data.attrs["configuration"])
     data.attrs["configuration"] = json.dumps({**configuration, **more, "versions": versions()})
     return data
+
+
+def require_versions(expected: Mapping[str, str]) -> None:
+    """InputError in a process whose numbers would not be those of ``expected`` versions."""
+    for name, mine in versions().items():
+        if expected.get(name) != mine:
+            raise InputError(
+                f"cluster: a worker has {name} {mine}, this is {expected.get(name)}; "
+                "give all the same versions"
+            )

@@ -31,11 +31,10 @@ class Axis:
         return self.name.partition(".")[0]
 
     def coordinate(self) -> list[Any]:
-        """The values as one kind: numbers, texts, or else their JSON."""
-        for kind in ((int, float), (str,)):
-            if all(isinstance(v, kind) and not isinstance(v, bool) for v in self.values):
-                return list(self.values)
-        return [json.dumps(value, sort_keys=True) for value in self.values]
+        """The values as one kind: numbers, or else texts, those of lists and tables in JSON."""
+        if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in self.values):
+            return list(self.values)
+        return [v if isinstance(v, str) else json.dumps(v, sort_keys=True) for v in self.values]
 
 
 def axes_of(given: Any, prefix: str = "") -> Iterator[Axis]:
