@@ -39,7 +39,7 @@ _HOMES = {
     "gradient_flow": "headflow.flow",
     "simulate_sgd": "headflow.sgd",
     "sweep": "headflow.sweep",
-    "open_sweep": "numerics.sweep",
+    "open_sweep": "numerics.sweep.dataset",
     "random_start": "numerics.starts",
     "phases": "numerics.phases",
     "compare": "numerics.averages",

@@ -19,10 +19,13 @@ from headflow.user_function import UserFunction
 from headflow.versions import versions
 from numerics.checks import count
 from numerics.errors import InputError
-from numerics.sweep import Executor, Progress, Study, SweepStore, open_sweep, run
 from numerics.sweep.axes import put
 from numerics.sweep.cluster import DaskExecutor
-from numerics.sweep.executor import LocalExecutor
+from numerics.sweep.dataset import open_sweep
+from numerics.sweep.executor import Executor, LocalExecutor
+from numerics.sweep.run import Progress, run
+from numerics.sweep.store import SweepStore
+from numerics.sweep.study import Study
 
 
 def sweep(

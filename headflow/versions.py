@@ -7,11 +7,12 @@ import platform
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
-from typing import Any
-
-import xarray as xr
+from typing import TYPE_CHECKING, Any
 
 from numerics.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 PACKAGES = ("headflow", "sympy", "numpy", "scipy", "xarray")
 

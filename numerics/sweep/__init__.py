@@ -1,20 +1,4 @@
-"""One function over a grid of parameters and seeds, on any number of processes or machines."""
+"""One function over a grid of parameters and seeds, on any number of processes or machines.
 
-from numerics.sweep.dataset import open_sweep
-from numerics.sweep.executor import Executor, Lost
-from numerics.sweep.run import Progress, Quantity, run
-from numerics.sweep.store import SweepStore
-from numerics.sweep.study import Axis, Point, Study
-
-__all__ = [
-    "Axis",
-    "Executor",
-    "Lost",
-    "Point",
-    "Progress",
-    "Quantity",
-    "Study",
-    "SweepStore",
-    "open_sweep",
-    "run",
-]
+Nothing is imported here, since what a worker imports each time it starts should be little.
+"""

@@ -6,12 +6,12 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
 import numpy as np
 
 from numerics.sweep.executor import Executor, Lost
-from numerics.sweep.outcome import FAILED, Outcome, evaluate
+from numerics.sweep.group import Group, Quantity
+from numerics.sweep.outcome import FAILED, Outcome
 from numerics.sweep.store import SweepStore
 from numerics.sweep.study import Point, Study
 
@@ -22,16 +22,6 @@ MOST_IN_GROUP = 64
 PAUSE = 0.5
 
 
-class Quantity(Protocol):
-    """What is evaluated; it crosses to other processes by pickle."""
-
-    def require_ready(self) -> None:
-        """Raise an InputError in a process that would not compute the same; ends the sweep."""
-
-    def __call__(self, parameters: dict[str, Any], stream: np.random.SeedSequence) -> Any:
-        """A number, an array, (value, error) or an Estimate; raises where there is none."""
-
-
 @dataclass(frozen=True)
 class Progress:
     """Points done, failed ones among them, of all; of these ``kept`` were there before."""
@@ -40,18 +30,6 @@ class Progress:
     failed: int
     total: int
     kept: int
-
-
-@dataclass(frozen=True)
-class Group:
-    """Applies a quantity to points, in a worker."""
-
-    quantity: Quantity
-    shape: tuple[int, ...]
-
-    def __call__(self, points: list[Point]) -> list[Outcome]:
-        self.quantity.require_ready()
-        return [evaluate(self.quantity, self.shape, point) for point in points]
 
 
 def run(
