@@ -38,7 +38,7 @@ _HOMES = {
     "validate": "headflow.validation",
     "gradient_flow": "headflow.flow",
     "simulate_sgd": "headflow.sgd",
-    "sweep": "headflow.sweep",
+    "sweep": "headflow.sweeps",
     "open_sweep": "numerics.sweep.dataset",
     "random_start": "numerics.starts",
     "phases": "numerics.phases",

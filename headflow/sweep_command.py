@@ -34,7 +34,7 @@ def sweep(
     A sweep that was cut off goes on when the same command is given again.
     """
     from headflow.store import require_writable
-    from headflow.sweep import sweep as run
+    from headflow.sweeps import sweep as run
     from numerics.sweep.outcome import DONE, FAILED
 
     path = out or Path(f"{study.stem}.zarr")

@@ -48,6 +48,8 @@ class SweepStore:
         self._arrays = {name: root[name] for name in ORDER}
         self._held = {name: array[...] for name, array in self._arrays.items()}
         self._grid = study.shape
+        # Those of the grid; a value of several entries is whole in its chunk.
+        self._chunks = self._arrays["status"].chunks
         self.failed = int((self._held["status"] == FAILED).sum())
         if retry:
             self._held["status"][self._held["status"] == FAILED] = PENDING
@@ -64,13 +66,11 @@ class SweepStore:
             place = np.unravel_index(one.index, self._grid)
             for name in ORDER:
                 self._held[name][place] = getattr(one, name)
-            chunks = self._arrays["status"].chunks
-            touched.add(tuple(int(i) // n for i, n in zip(place, chunks, strict=True)))
+            touched.add(tuple(int(i) // n for i, n in zip(place, self._chunks, strict=True)))
         for name in ORDER:
             for corner in sorted(touched):
                 block = tuple(
-                    slice(i * n, (i + 1) * n)
-                    for i, n in zip(corner, self._arrays["status"].chunks, strict=True)
+                    slice(i * n, (i + 1) * n) for i, n in zip(corner, self._chunks, strict=True)
                 )
                 self._arrays[name][block] = self._held[name][block]
         self.failed = int((self._held["status"] == FAILED).sum())
