@@ -39,8 +39,14 @@ def sweep(
 
     path = out or Path(f"{study.stem}.zarr")
     require_writable(path)
-    with _bar(study.stem, shown=not as_json and sys.stderr.isatty()) as progress:
-        data = run(study, path, cluster=cluster, workers=workers, retry=retry, progress=progress)
+    try:
+        with _bar(study.stem, shown=not as_json and sys.stderr.isatty()) as progress:
+            data = run(
+                study, path, cluster=cluster, workers=workers, retry=retry, progress=progress
+            )
+    except KeyboardInterrupt:
+        print("headflow: interrupted; the same command goes on where it was", file=sys.stderr)
+        raise SystemExit(130) from None
     points, failed = data.status.size, int((data.status == FAILED).sum())
     reasons: dict[str, int] = {}
     for reason in data.reason.values[data.status.values == FAILED]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -43,6 +44,10 @@ class DaskExecutor:
                 threads_per_worker=1,
                 processes=True,
                 dashboard_address=None,
+                # in_window tries again, as it does on the processes of this machine.
+                scheduler_kwargs={"allowed_failures": 0},
+                # What its processes say when they are ended is for nobody.
+                silence_logs=logging.CRITICAL,
             )
         try:
             self._client = distributed.Client(self._cluster or address, timeout=ANSWER)
@@ -51,7 +56,8 @@ class DaskExecutor:
                 f"cluster: no Dask scheduler answers at {address} ({type(problem).__name__}); "
                 "give its address, such as tcp://10.0.0.1:8786, or 'local'"
             ) from None
-        self._counted, self._seen, self._number = 0.0, time.monotonic(), 0
+        self._counted, self._number = float("-inf"), 0
+        self._alone_since: float | None = None
 
     @property
     def workers(self) -> int:
@@ -59,10 +65,9 @@ class DaskExecutor:
         now = time.monotonic()
         if now - self._counted >= RECOUNT:
             self._counted, self._number = now, len(self._client.nthreads())
-            if self._number:
-                self._seen = now
-            elif now - self._seen > LONELY:
-                self._seen = now
+            self._alone_since = None if self._number else self._alone_since or now
+            if self._alone_since and now - self._alone_since > LONELY:
+                self._alone_since = now
                 warnings.warn("cluster: there are no workers; waiting for some", stacklevel=2)
         return max(1, self._number)
 

@@ -107,14 +107,15 @@ def in_window(
 def _hand_out(
     backend: Backend, function: Callable[[Any], Any], waiting: Iterator[Any], window: _Window
 ) -> None:
-    while True:
+    room = AHEAD * backend.workers
+    while len(window.running) < room:
+        if any(trial.losses for _, trial in window.running.values()):
+            return
         if window.suspects:
             if window.running:
                 return
             trial = window.suspects.popleft()
         else:
-            if len(window.running) >= AHEAD * backend.workers:
-                return
             try:
                 trial = _Trial(next(waiting))
             except StopIteration:

@@ -1,0 +1,89 @@
+"""The window of tasks that are out: bounded, and nobody is blamed for another's crash."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import BrokenExecutor, Future
+
+import pytest
+
+from numerics.sweep.executor import AHEAD, ALONE, Lost, in_window
+
+
+class Fragile:
+    """A pool of which a task that is ``bad`` takes down all that is out."""
+
+    workers = 2
+
+    def __init__(self, bad=None):
+        self.bad, self.out, self.lock = bad, {}, threading.Lock()
+        self.most, self.crashes = 0, []
+
+    def submit(self, function, task):
+        future = Future()
+        with self.lock:
+            self.out[future] = task
+            self.most = max(self.most, len(self.out))
+        threading.Timer(0.01, self._work, (function, future)).start()
+        return future
+
+    def lost(self, problem):
+        return isinstance(problem, BrokenExecutor)
+
+    def _work(self, function, future):
+        with self.lock:
+            if future not in self.out:
+                return
+            fallen = [future]
+            if self.out[future] == self.bad:
+                fallen = list(self.out)
+                self.crashes.append(len(fallen))
+            tasks = {one: self.out.pop(one) for one in fallen}
+        for one, task in tasks.items():
+            if self.bad in tasks.values():
+                one.set_exception(BrokenExecutor())
+                continue
+            try:
+                one.set_result(function(task))
+            except ValueError as problem:
+                one.set_exception(problem)
+
+
+def square(number):
+    if number < 0:
+        raise ValueError("negative")
+    return number**2
+
+
+def test_all_tasks_are_done_and_never_more_than_the_window_are_out():
+    backend, taken = Fragile(), []
+
+    def tasks():
+        for number in range(40):
+            taken.append(number)
+            # Taken as there is room, not all at once.
+            assert len(taken) <= len(done) + AHEAD * backend.workers
+            yield number
+
+    done = []
+    for results in in_window(backend, square, tasks()):
+        done += results
+    assert sorted(done) == [number**2 for number in range(40)]
+    assert backend.most == AHEAD * backend.workers
+
+
+def test_only_the_task_that_ends_its_worker_is_lost():
+    backend = Fragile(bad=7)
+    done = [one for results in in_window(backend, square, range(20)) for one in results]
+    (lost,) = [one for one in done if isinstance(one, Lost)]
+    assert lost.task == 7 and f"{1 + ALONE} times" in lost.reason
+    assert sorted(one for one in done if one is not lost) == [n**2 for n in range(20) if n != 7]
+    # Among others first, which then is no proof; alone afterwards.
+    assert len(backend.crashes) == 1 + ALONE and backend.crashes[0] > 1
+    assert set(backend.crashes[1:]) == {1}
+
+
+def test_what_the_function_raises_ends_everything():
+    with pytest.raises(ValueError, match="negative"):
+        for _ in in_window(Fragile(), square, [1, -2, 3]):
+            pass
