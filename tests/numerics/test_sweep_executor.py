@@ -24,7 +24,7 @@ class Fragile:
         with self.lock:
             self.out[future] = task
             self.most = max(self.most, len(self.out))
-        threading.Timer(0.01, self._work, (function, future)).start()
+        threading.Timer(0.03, self._work, (function, future)).start()
         return future
 
     def lost(self, problem):
@@ -36,7 +36,8 @@ class Fragile:
                 return
             fallen = [future]
             if self.out[future] == self.bad:
-                fallen = list(self.out)
+                # The culprit last: nothing must follow it out when it is tried again.
+                fallen = sorted(self.out, key=lambda one: self.out[one] == self.bad)
                 self.crashes.append(len(fallen))
             tasks = {one: self.out.pop(one) for one in fallen}
         for one, task in tasks.items():
