@@ -11,12 +11,12 @@ from numerics.sweep.executor import AHEAD, ALONE, Lost, in_window
 
 
 class Fragile:
-    """A pool of which a task that is ``bad`` takes down all that is out."""
+    """A pool of which a task that is ``bad`` takes down all that is out, or only itself."""
 
     workers = 2
 
-    def __init__(self, bad=None):
-        self.bad, self.out, self.lock = bad, {}, threading.Lock()
+    def __init__(self, bad=None, whole=True):
+        self.bad, self.whole, self.out, self.lock = bad, whole, {}, threading.Lock()
         self.most, self.crashes = 0, []
 
     def submit(self, function, task):
@@ -36,9 +36,8 @@ class Fragile:
                 return
             fallen = [future]
             if self.out[future] == self.bad:
-                # The culprit last: nothing must follow it out when it is tried again.
-                fallen = sorted(self.out, key=lambda one: self.out[one] == self.bad)
-                self.crashes.append(len(fallen))
+                self.crashes.append(len(self.out))
+                fallen = list(self.out) if self.whole else fallen
             tasks = {one: self.out.pop(one) for one in fallen}
         for one, task in tasks.items():
             if self.bad in tasks.values():
@@ -73,8 +72,9 @@ def test_all_tasks_are_done_and_never_more_than_the_window_are_out():
     assert backend.most == AHEAD * backend.workers
 
 
-def test_only_the_task_that_ends_its_worker_is_lost():
-    backend = Fragile(bad=7)
+@pytest.mark.parametrize("whole", [True, False])
+def test_only_the_task_that_ends_its_worker_is_lost(whole):
+    backend = Fragile(bad=7, whole=whole)
     done = [one for results in in_window(backend, square, range(20)) for one in results]
     (lost,) = [one for one in done if isinstance(one, Lost)]
     assert lost.task == 7 and f"{1 + ALONE} times" in lost.reason
