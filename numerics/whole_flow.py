@@ -10,12 +10,12 @@ import numpy as np
 from numerics.checks import positive
 from numerics.errors import InputError
 from numerics.estimate import Estimate
-from numerics.flow import COARSER, gradient_flow
+from numerics.flow import COARSER, LOOSEST, gradient_flow
 from numerics.phases import settled, specialization_times
 from numerics.risk import SAFETY, PopulationRisk
 
 # Records by which a parting is found, log-spaced over DECADES, and then once more between two.
-RECORDS, DECADES = 200, 4.0
+RECORDS, DECADES = 100, 4.0
 
 
 def final_risk(risk: PopulationRisk, m0: Any, R0: Any, time: float, **options: Any) -> Estimate:
@@ -52,7 +52,9 @@ def escape_time(
     """
     end = positive("time", time)
     records = np.concatenate([[0.0], np.geomspace(end * 10**-DECADES, end, RECORDS)])
-    coarse = rtol * COARSER
+    coarse = positive("rtol", rtol) * COARSER
+    if coarse > LOOSEST:
+        raise InputError(f"rtol: expected at most {LOOSEST / COARSER:g} for a time, got {rtol:g}")
     first, evaluations = _parting(risk, m0, R0, records, rtol=coarse, **options)
     i = int(np.clip(np.searchsorted(records, first), 1, records.size - 1))
     # Neighbours on both sides: the finer flow may part a little earlier or later.
