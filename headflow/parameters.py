@@ -126,6 +126,9 @@ PARAMETERS = {
     "size": Parameter(
         lambda given: positive("size", given), "norm of the heads of a random start", default=1.0
     ),
+    "threshold": Parameter(
+        lambda given: positive("threshold", given), "distance from a saddle", default=0.1
+    ),
     "start_seed": Parameter(
         _maybe(_count("start_seed", 0)), "seed of a start that points share", default=None
     ),

@@ -97,10 +97,19 @@ def _final_risk(p: Mapping[str, Any], seed: int) -> Any:
     return final_risk(_model(p, seed), *_point(p, seed), **_flow_options(p))
 
 
-def _escape_time(p: Mapping[str, Any], seed: int) -> Any:
-    from numerics.whole_flow import escape_time
+def _specialization_time(p: Mapping[str, Any], seed: int) -> Any:
+    from numerics.whole_flow import specialization_time
 
-    return escape_time(_model(p, seed), *_point(p, seed), **_flow_options(p))
+    return specialization_time(_model(p, seed), *_point(p, seed), **_flow_options(p))
+
+
+def _escape_time(p: Mapping[str, Any], seed: int) -> Any:
+    from numerics.escape.predicted import predicted_escape_time
+    from numerics.fixed_points import unspecialized_fixed_point
+
+    model = _model(p, seed)
+    point = unspecialized_fixed_point(model, p["heads"])
+    return predicted_escape_time(model, point, *(p[n] for n in ("dimension", "size", "threshold")))
 
 
 def _fixed_point_risk(p: Mapping[str, Any], seed: int) -> Any:
@@ -156,12 +165,19 @@ QUANTITIES = {
     "final_risk": Definition(
         _final_risk, (*MODEL, *PLACE, *TRAINING), "risk where gradient flow rests", "1", AT_RANDOM
     ),
-    "escape_time": Definition(
-        _escape_time,
+    "specialization_time": Definition(
+        _specialization_time,
         (*MODEL, *PLACE, *TRAINING),
         "flow time at which the first head specializes",
         PARAMETERS["time"].units,
-        AT_RANDOM,
+        {"at": "random", "rtol": 1e-5},
+    ),
+    "escape_time": Definition(
+        _escape_time,
+        (*MODEL, "heads", "dimension", "size", "threshold"),
+        "median time of escape from the unspecialized fixed point",
+        PARAMETERS["time"].units,
+        {"size": 0.1, "rtol": 1e-8},
     ),
     "fixed_point_risk": Definition(
         _fixed_point_risk,

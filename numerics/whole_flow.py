@@ -40,7 +40,7 @@ def final_risk(risk: PopulationRisk, m0: Any, R0: Any, time: float, **options: A
     )
 
 
-def escape_time(
+def specialization_time(
     risk: PopulationRisk, m0: Any, R0: Any, time: float, rtol: float = 1e-6, **options: Any
 ) -> Estimate:
     """tau at which the first head specializes: has gone half of its way from the mean over heads.
@@ -77,7 +77,7 @@ def _parting(
     _require_complete(data)
     times = specialization_times(records, data.m.values)
     if np.isnan(times).all():
-        raise InputError(f"escape time: no head specializes up to tau = {records[-1]:g}")
+        raise InputError(f"specialization time: no head specializes up to tau = {records[-1]:g}")
     return float(np.nanmin(times)), int(data.attrs["evaluations"])
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import headflow as hf
 from headflow.built_in import BuiltIn, seed_of
@@ -16,7 +17,7 @@ from headflow.sweeps import read_study
 from headflow.versions import versions
 from numerics.errors import InputError
 from numerics.sweep.study import Study
-from numerics.whole_flow import escape_time, final_risk
+from numerics.whole_flow import final_risk, specialization_time
 from tests.test_cli import run
 from theory.errors import DefinitionError
 
@@ -73,13 +74,13 @@ def test_a_flow_at_rest_is_at_the_fixed_point():
         final_risk(risk, [[0.3]], [[0.2]], 2.0)
 
 
-def test_the_escape_time_is_where_the_difference_of_two_heads_is_half_its_last():
+def test_the_first_head_specializes_where_the_difference_of_two_heads_is_half_its_last():
     """Another stepper, evenly spaced records, and a crossing found by hand."""
     risk = hf.PopulationRisk("erf", law(), 3, rtol=1e-6)
     m = np.array([[0.1, 0.05], [0.02, -0.1]])
     start = (m, m @ m.T + np.array([[0.05, 0.01], [0.01, 0.04]]))
-    found = escape_time(risk, *start, 40.0, rtol=1e-5)
-    tau = np.linspace(0, 40, 401)
+    found = specialization_time(risk, *start, 30.0, rtol=1e-5)
+    tau = np.linspace(0, 30, 301)
     flow = hf.gradient_flow(risk, *start, tau, rtol=1e-5, method="RK45")
     apart = flow.m.values[:, 0] - flow.m.values[:, 1]
     way = apart @ apart[-1] / (apart[-1] @ apart[-1])
@@ -91,9 +92,24 @@ def test_the_escape_time_is_where_the_difference_of_two_heads_is_half_its_last()
     assert found.error < 0.01 * found.value and bend < 0.01 * found.value
     together = np.array([[0.1, 0.05]] * 2)
     with pytest.raises(InputError, match="no head specializes"):
-        escape_time(risk, together, together @ together.T, 4.0, rtol=1e-5)
+        specialization_time(risk, together, together @ together.T, 4.0, rtol=1e-5)
     with pytest.raises(InputError, match="at most 6.25e-05"):
-        escape_time(risk, *start, 4.0, rtol=1e-4)
+        specialization_time(risk, *start, 4.0, rtol=1e-4)
+
+
+def test_the_escape_time_follows_from_the_closed_form_of_the_rate():
+    """theta of mean 0 and 3 tokens: the heads wait at the origin, and one mode parts them."""
+    model = {"activation": "softmax", "prior": "flipped:2.5", "tokens": 3, "heads": 2}
+    given = {"dimension": 10**6, "size": 0.2, "threshold": 0.05}
+    found = at("escape_time", **model, **given)[0]
+    rate = -min(map(float, hf.origin_spectrum("softmax").evaluate(L=3, H=2, V=2.5**2)))
+    # A start is |z| size / sqrt(D), z normal; the median of |z| is the third quartile of z.
+    start = stats.norm.ppf(0.75) * 0.2 / 1e3
+    assert abs(found.value - np.log(0.05 / start) / rate) <= found.error < 1e-3 * found.value
+    with pytest.raises(InputError, match="threshold"):
+        at("escape_time", **model, **{**given, "dimension": 10})
+    with pytest.raises(InputError, match="at least F . H = 3"):
+        at("escape_time", **model, **{**given, "dimension": 2})
 
 
 def test_a_run_of_sgd_is_the_one_of_the_points_seed():
