@@ -32,6 +32,7 @@ from tests.sweeps import (
 class Cluster:
     address: str
     log: Path
+    scheduler: subprocess.Popen[bytes]
     workers: list[subprocess.Popen[bytes]]
 
 
@@ -60,7 +61,7 @@ def cluster(tmp_path_factory):
             dask("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard", "--name", name)
             for name in ("first", "second")
         ]
-        yield Cluster(_address(file, started[0]), folder / "log", workers)
+        yield Cluster(_address(file, started[0]), folder / "log", started[0], workers)
     finally:
         for process in started:
             process.kill()
@@ -110,6 +111,16 @@ def test_the_loss_of_a_worker_costs_no_point(cluster, local_bits, tmp_path):
     lost.wait()
     finished(command)
     assert bits(store) == local_bits
+
+
+def test_the_loss_of_the_scheduler_is_said_in_one_line(cluster, tmp_path):
+    write_study(tmp_path)
+    command = start(tmp_path, "--cluster", cluster.address)
+    wait_for(tmp_path / "walk.zarr", 100, command)
+    cluster.scheduler.kill()
+    _, err = command.communicate(timeout=60)
+    assert command.returncode == 2 and err.count("\n") == 1, err
+    assert "the scheduler is gone" in err
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ RECOUNT = 1.0
 # A cluster may be without workers for a while; after as many seconds this is told.
 LONELY = 30.0
 LOCAL = "local"
+GONE = "cluster: the scheduler is gone; with it back, the same command goes on where it was"
 
 
 class DaskExecutor:
@@ -56,6 +57,10 @@ class DaskExecutor:
                 f"cluster: no Dask scheduler answers at {address} ({type(problem).__name__}); "
                 "give its address, such as tcp://10.0.0.1:8786, or 'local'"
             ) from None
+        # A connection that is lost is said here in one line, not there in a traceback.
+        self._log = logging.getLogger("distributed.client")
+        self._level = self._log.level
+        self._log.setLevel(logging.CRITICAL)
         self._counted, self._number = float("-inf"), 0
         self._alone_since: float | None = None
 
@@ -64,7 +69,10 @@ class DaskExecutor:
         """Workers that are there now; one where there are none, so that tasks wait for it."""
         now = time.monotonic()
         if now - self._counted >= RECOUNT:
-            self._counted, self._number = now, len(self._client.nthreads())
+            try:
+                self._counted, self._number = now, len(self._client.nthreads())
+            except OSError:
+                raise InputError(GONE) from None
             self._alone_since = None if self._number else self._alone_since or now
             if self._alone_since and now - self._alone_since > LONELY:
                 self._alone_since = now
@@ -81,10 +89,11 @@ class DaskExecutor:
 
     def lost(self, problem: BaseException) -> bool:
         if isinstance(problem, self._cancelled):
-            raise InputError("cluster: the scheduler is gone; the same command goes on") from None
+            raise InputError(GONE) from None
         return isinstance(problem, self._losses)
 
     def close(self) -> None:
         self._client.close()
         if self._cluster is not None:
             self._cluster.close()
+        self._log.setLevel(self._level)

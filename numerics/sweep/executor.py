@@ -92,15 +92,15 @@ def in_window(
         results = []
         for number in _arrived(window.finished):
             future, trial = window.running.pop(number)
-            problem = future.exception()
-            if problem is None:
+            try:
                 results.append(future.result())
-            elif not backend.lost(problem):
-                raise problem
-            elif trial.losses < ALONE:
-                window.suspects.append(_Trial(trial.task, trial.losses + 1))
-            else:
-                results.append(Lost(trial.task, f"lost its worker {1 + ALONE} times"))
+            except BaseException as problem:
+                if not backend.lost(problem):
+                    raise
+                if trial.losses < ALONE:
+                    window.suspects.append(_Trial(trial.task, trial.losses + 1))
+                else:
+                    results.append(Lost(trial.task, f"lost its worker {1 + ALONE} times"))
         yield results
 
 
