@@ -1,10 +1,10 @@
 """Building SymPy expressions from operands that nobody vouches for, in bounded time.
 
-SymPy simplifies whatever it builds. That may write out a number digit by digit, evaluate a
-constant to more digits than there is memory, or take exponential time, as in
-``exp(1e12*log(2))``, ``abs(exp(exp(exp(20))) - 1)`` and ``1/(x + sqrt(1/(x + sqrt(...))))``.
-The first two happen inside a single long-integer operation, so an audit refuses the numbers
-that lead to them; a count of calls bounds everything else.
+SymPy simplifies whatever it builds, and may not come back: it writes out the power in
+``exp(1e12*log(2))``, evaluates ``abs(exp(exp(exp(20))) - 1)`` to more digits than there is
+memory, and needs exponential time for ``1/(x + sqrt(1/(x + sqrt(...))))``. An audit of each
+expression built keeps its constants real and its numbers moderate; a watch over SymPy's own
+calls keeps it from working with too many digits, and from working for too long.
 """
 
 from __future__ import annotations
@@ -20,20 +20,26 @@ from typing import NamedTuple
 
 import sympy as sp
 from sympy.core.cache import clear_cache
+from sympy.core.evalf import evalf
 
 MAX_DIGITS = 400  # of a numerator, a denominator or the integer part of a constant
 MAX_EXPONENT = 1000  # of any number in an exponent, in absolute value
 MAX_SIZE = 2500  # nodes of the SymPy tree, which spells a/b as a*b**(-1)
 MAX_WORK = 2_000_000  # calls and returns: some two seconds, 20 times the usual need
+MAX_BITS = 4_000_000  # of an integer on the way to a result
+MAX_PRECISION = 5000  # bits, of an evaluation on the way to a result
 
 _LARGEST = 10**MAX_DIGITS
 _OUT_OF_RANGE = ("gives a number out of range", f"numbers have at most {MAX_DIGITS} digits")
-_LARGE_EXPONENT = (
-    "has too large an exponent",
-    f"numbers in exponents are at most {MAX_EXPONENT} in absolute value",
-)
+_LARGE_EXPONENT = ("has too large an exponent", f"numbers in exponents are at most {MAX_EXPONENT}")
 _NOT_REAL = ("gives a value that is not a real number", "check its arguments")
 _UNDECIDED = ("has arguments that cannot be compared", "check that they are real and distinct")
+_TOO_LONG = ("needs numbers with too many digits", "shorten the numbers and the exponents")
+_TOO_HARD = ("is too hard to simplify", "nest and repeat less")
+
+# Where SymPy raises a fraction to a power, and where it evaluates an expression.
+_POWER_CODES = (sp.Integer._eval_power.__code__, sp.Rational._eval_power.__code__)
+_EVALUATION_CODE = evalf.__code__
 
 
 class Refused(Exception):
@@ -44,40 +50,53 @@ class Refused(Exception):
         self.why, self.advice = why, advice
 
 
-class _Exhausted(Exception):
+class _Interrupted(Exception):
     pass
 
 
 @contextmanager
 def limited_work() -> Iterator[None]:
-    """Raise Refused from the block if it makes more than MAX_WORK calls, or fills the stack.
+    """Raise Refused from the block when SymPy takes on too much in it, or fills the stack.
 
-    Counting calls is the one limit that holds in any thread, and alike on every machine. A
-    profiler already at work is left alone, and the calls are not limited then.
+    SymPy has no limits of its own, so this watches its calls, as a profiler would. That works
+    in any thread, and alike on every machine. Under a profiler proper, nothing is watched.
     """
     calls = itertools.count()
 
-    def count(frame: FrameType, event: str, argument: object) -> None:
-        # An exception would be lost in a generator being closed or in a callback of the
-        # garbage collector, and the limit with it: raise from an ordinary call of SymPy's.
-        if next(calls) > MAX_WORK and event == "call" and _is_plain_call(frame):
-            raise _Exhausted
+    def watch(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and _needs_too_many_digits(frame):
+            raise _Interrupted(*_TOO_LONG)
+        if next(calls) > MAX_WORK and event in ("call", "c_call") and _is_interruptible(frame):
+            raise _Interrupted(*_TOO_HARD)
 
-    available = sys.getprofile() is None
-    if available:
-        sys.setprofile(count)
+    unwatched = sys.getprofile() is None
+    if unwatched:
+        sys.setprofile(watch)
     try:
         yield
-    except (_Exhausted, RecursionError):
-        # SymPy was interrupted, so its cache may hold half-made conclusions.
-        clear_cache()
-        raise Refused("is too hard to simplify", "nest and repeat less") from None
+    except (_Interrupted, RecursionError) as error:
+        clear_cache()  # It may hold half-made conclusions.
+        reason = error.args if isinstance(error, _Interrupted) else _TOO_HARD
+        raise Refused(*reason) from None
     finally:
-        if available:
+        if unwatched:
             sys.setprofile(None)
 
 
-def _is_plain_call(frame: FrameType) -> bool:
+def _needs_too_many_digits(frame: FrameType) -> bool:
+    if frame.f_code is _EVALUATION_CODE:
+        return frame.f_locals["prec"] > MAX_PRECISION
+    if frame.f_code in _POWER_CODES:
+        base, exponent = frame.f_locals["self"], frame.f_locals["expt"]
+        bits = max(abs(base.p), base.q).bit_length()
+        # With q in the exponent's denominator, SymPy takes q-th powers of the base's factors.
+        return exponent.is_Rational and bits * max(abs(exponent), exponent.q) > MAX_BITS
+    return False
+
+
+def _is_interruptible(frame: FrameType) -> bool:
+    # An exception would be lost in a generator that is being closed, or in a callback of the
+    # garbage collector, and the watch with it.
     package = frame.f_globals.get("__name__", "").partition(".")[0]
     return package in ("sympy", "mpmath") and not frame.f_code.co_flags & inspect.CO_GENERATOR
 
@@ -88,11 +107,7 @@ class _Measure(NamedTuple):
 
 
 class Audit:
-    """Builds real expressions of moderate size, one operation at a time.
-
-    Every part of every result has passed the audit, so that an operation need only be
-    checked for what it does to operands which are harmless in themselves.
-    """
+    """Builds real expressions of moderate size, one operation at a time."""
 
     def __init__(self) -> None:
         self._measures: dict[sp.Basic, _Measure] = {}
@@ -100,12 +115,11 @@ class Audit:
     def build(self, function: Callable[..., sp.Expr], *operands) -> sp.Expr:
         """The value of `function` at `operands`; raises Refused, with the reason."""
         if function is operator.pow:
-            _check_power(*operands)
-        elif function is sp.exp:
-            _check_exponential(*operands)
+            _check_exponent(operands[1])
         try:
             result = function(*operands)
         except (ArithmeticError, AttributeError, TypeError, ValueError):
+            # SymPy's comparisons end in any of these.
             raise Refused(*_UNDECIDED) from None
         self._measure(result)
         return result
@@ -119,18 +133,21 @@ class Audit:
                 raise Refused("makes the expression too large", f"the limit is {MAX_SIZE} nodes")
             if node.is_Rational and max(abs(node.p), node.q) > _LARGEST:
                 raise Refused(*_OUT_OF_RANGE)
-            if isinstance(node, sp.Pow) and _is_large_exponent(node.exp):
-                raise Refused(*_LARGE_EXPONENT)
-            if isinstance(node, sp.exp):
-                _check_exponential(node.exp)
+            if isinstance(node, sp.Pow):
+                _check_exponent(node.exp)
             value = _approximate(node, [part.value for part in parts])
             self._measures[node] = _Measure(size, value)
         return self._measures[node]
 
 
+def _check_exponent(exponent: sp.Expr) -> None:
+    if any(abs(number) > MAX_EXPONENT for number in exponent.atoms(sp.Number)):
+        raise Refused(*_LARGE_EXPONENT)
+
+
 def _approximate(node: sp.Expr, parts: list[sp.Expr | None]) -> sp.Expr | None:
     """The value of a constant from the values of its parts, or None for a variable."""
-    if any(part is None for part in parts) or not (parts or node.is_number):
+    if None in parts or not (parts or node.is_number):
         return None
     try:
         value = node.func(*parts) if parts else node.evalf()
@@ -141,44 +158,3 @@ def _approximate(node: sp.Expr, parts: list[sp.Expr | None]) -> sp.Expr | None:
     if abs(value) > _LARGEST:
         raise Refused(*_OUT_OF_RANGE)
     return value
-
-
-def _check_exponential(argument: sp.Expr) -> None:
-    # SymPy turns exp(c*log(b)) into b**c.
-    if argument.has(sp.log) and _is_large_exponent(argument):
-        raise Refused(*_LARGE_EXPONENT)
-
-
-def _check_power(base: sp.Expr, exponent: sp.Expr) -> None:
-    if _is_large_exponent(exponent):
-        raise Refused(*_LARGE_EXPONENT)
-    if exponent.is_Rational:
-        return
-    # SymPy turns (a**b)**c into a**(b*c), where b*c may collapse to a number of any size, as
-    # in b = x*1000**(2/3), c = 1000**(1/3)/x, unless both are plain.
-    for inner in _exponents(base):
-        if inner.is_Rational:
-            harmless = not _is_large_exponent(inner)
-        else:
-            harmless = _is_plain(inner) and _is_plain(exponent) and not _is_large_exponent(base)
-        if not harmless:
-            raise Refused("raises a power to a power", "write (a^b)^c as a^(b*c)")
-
-
-def _exponents(base: sp.Expr) -> Iterator[sp.Expr]:
-    for factor in sp.Mul.make_args(base):
-        root, exponent = factor.as_base_exp()
-        if exponent != 1:
-            yield exponent
-            yield from _exponents(root)
-
-
-def _is_plain(exponent: sp.Expr) -> bool:
-    powers = exponent.atoms(sp.Pow)
-    return not exponent.has(sp.exp, sp.log) and all(
-        power.exp.is_Rational and not power.base.is_number for power in powers
-    )
-
-
-def _is_large_exponent(exponent: sp.Expr) -> bool:
-    return any(abs(number) > MAX_EXPONENT for number in exponent.atoms(sp.Number))

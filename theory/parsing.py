@@ -191,6 +191,7 @@ class _Parser:
         try:
             with limited_work():
                 self._advance()
+                self.built = self.token
                 value = self._expression(0, 0)
         except Refused as refused:
             self._fail(f"{_short(self.built.text)!r} {refused.why}", self.built, refused.advice)
