@@ -1,9 +1,10 @@
-# `make report` runs the main job, `make test` the tests; both set up all they need first.
+# `make report` runs the main job, `make test` the tests, `make slow` those that take long; each
+# sets up all it needs first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: report test lint bench derivations clean
+.PHONY: report test slow bench derivations clean
 
 report: $(VENV)/.installed
 	$(BIN)/headflow report
@@ -13,6 +14,9 @@ test: $(VENV)/.tested
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2
+
+slow: $(VENV)/.tested
+	$(BIN)/python -m pytest -n 2 -m slow
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.run

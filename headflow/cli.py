@@ -220,11 +220,13 @@ app.command()(sweep_command.sweep)
 def main() -> None:
     """Run the command; bad input is one line on stderr and exit status 2."""
     from numerics.errors import InputError
-    from theory.errors import DefinitionError
+    from theory.errors import DefinitionError, ExpressionError
 
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     try:
         code = app(standalone_mode=False)
+    except ExpressionError as problem:
+        refuse(str(problem), problem.caret())
     except (InputError, DefinitionError) as problem:
         refuse(str(problem))
     except (KeyboardInterrupt, typer.Abort):

@@ -17,7 +17,7 @@ from numerics.starts import random_start
 from theory.activation import Activation
 from theory.catalogue import CATALOGUE
 from theory.catalogue import activation as by_name
-from theory.errors import DefinitionError
+from theory.errors import DefinitionError, ExpressionError
 
 PRIOR_FORMS = (
     "flipped:2.0,1.5 (spikes), flipped:2.0,1.5+1,0 (with a mean), or a TOML or JSON file with "
@@ -47,14 +47,18 @@ def read_prior(text: str) -> Prior:
 def read_file(what: str, name: str) -> dict[str, Any]:
     """The content of a TOML or JSON file as a dictionary."""
     path = Path(name)
-    if not path.is_file():
-        forms = f"; expected {PRIOR_FORMS}" if what == "prior" else ""
-        raise InputError(f"{what}: no file {name!r}{forms}")
     try:
+        if not path.is_file():
+            forms = f"; expected {PRIOR_FORMS}" if what == "prior" else ""
+            raise FileNotFoundError(f"no file {name!r:.200}{forms}")
         text = path.read_text(encoding="utf-8")
         content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except (json.JSONDecodeError, tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise InputError(f"{what}: {name} is not readable: {problem}".splitlines()[0]) from None
+    except FileNotFoundError as problem:
+        raise InputError(f"{what}: {problem}") from None
+    except (OSError, ValueError, RecursionError) as problem:
+        # ValueError: text that is not JSON, TOML or UTF-8, or an integer of thousands of digits.
+        why = str(getattr(problem, "strerror", None) or problem).splitlines()[0]
+        raise InputError(f"{what}: {name!r:.200} is not readable: {why}") from None
     if not isinstance(content, dict):
         raise InputError(f"{what}: {name} must hold a table of names and values")
     return content
@@ -64,9 +68,9 @@ def read_matrix(what: str, text: str) -> Any:
     """A matrix or vector from JSON text such as ``[[1, 0.2], [0.2, 2]]``."""
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):  # not JSON, an integer of thousands of digits, too deep
         example = "[0.1, -0.2]" if what.startswith("beta") else "[[1, 0.2], [0.2, 2]]"
-        raise InputError(f"{what}: expected JSON such as {example}, got {text!r}") from None
+        raise InputError(f"{what}: expected JSON such as {example}, got {text!r:.60}") from None
 
 
 def read_point(prior: Prior, at: str | None, m: str | None, R: str | None) -> tuple[Any, Any]:
@@ -130,24 +134,18 @@ def read_activation(text: str, parameters: list[str] | None = None, **changes: A
     """
     given = {key: value for key, value in changes.items() if value is not None}
     if parameters:
-        given["parameters"] = dict(_parameter(entry) for entry in parameters)
-    if "gain" in given:
-        given["gain"] = _gain(given["gain"])
+        pairs = [_parameter(entry) for entry in parameters]
+        given["parameters"] = dict(pairs)
+        if len(given["parameters"]) < len(pairs):
+            raise InputError("parameter: a name is given twice")
     if text in CATALOGUE:
         return by_name(text, **given)
     try:
         return Activation(text, score=text, **given)
-    except DefinitionError as problem:
-        if not re.fullmatch(r"[A-Za-z][\w.-]*", text):
+    except ExpressionError as problem:
+        if problem.text != text or not re.fullmatch(r"[A-Za-z][\w.-]*", text):
             raise
         raise DefinitionError(f"{problem}; catalogue names: {', '.join(CATALOGUE)}") from None
-
-
-def _gain(text: str) -> Any:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _parameter(entry: str) -> tuple[str, str]:

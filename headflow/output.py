@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 # What to say to those who stop a run.
@@ -23,9 +24,11 @@ def given(act: Any) -> Any:
     return act
 
 
-def refuse(message: str) -> None:
-    """Bad input: one line and exit status 2."""
+def refuse(message: str, picture: str = "") -> None:
+    """Bad input: one line, a picture of where in the text it is, and exit status 2."""
     print(f"headflow: {message}" if message else "headflow: see --help", file=sys.stderr)
+    if picture:
+        print(indent(picture, "  "), file=sys.stderr)
     raise SystemExit(2) from None
 
 

@@ -74,7 +74,7 @@ def count(name: str, given: Any, *, least: int = 1) -> int:
     if isinstance(given, bool) or not whole or given < least:
         raise InputError(f"{name}: expected an integer >= {least}, got {given!r}")
     if given > MOST:
-        raise InputError(f"{name}: expected at most {MOST:.0e}, got {given:.3g}")
+        raise InputError(f"{name}: expected at most {MOST:.0e}, got a larger number")
     return int(given)
 
 

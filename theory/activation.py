@@ -8,14 +8,18 @@ from typing import Any
 import sympy as sp
 
 from theory import symbols as sym
-from theory.domain import require_nonnegative, require_real
+from theory.admission import as_expression, require_known
+from theory.audit import Refused, limited_work
+from theory.domain import require_average, require_nonnegative, require_real
 from theory.errors import DefinitionError
 from theory.functions import KINKED, canonical
-from theory.parsing import parse_expression
+from theory.parsing import parse_expression, parse_number
 
 SCOPES = ("none", "tokens", "heads")
 BIASES = ("none", "norm", "free", "norm+free")
 GAINS = ("mean", "sum", "free")
+MAX_WORK = 12_000_000  # calls of all checks: some ten seconds, three times what long text needs
+MAX_NAME = 1000
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,23 @@ class Activation:
     parameters: Any = ()
 
     def __post_init__(self):
+        if isinstance(self.score, str) and self.name == self.score:
+            # Text that names itself: what is wrong with it is better said by the parser.
+            object.__setattr__(self, "name", " ".join(self.name.split()))
+        else:
+            _require_name(self.name)
+        try:
+            with limited_work(MAX_WORK):
+                self._settle()
+        except Refused as refused:
+            why = f"the definition {refused.why}; {refused.advice}"
+            raise DefinitionError(self._of(why)) from None
+
+    def _of(self, what: str) -> str:
+        return f"activation {self.name if len(self.name) <= 60 else self.name[:57] + '...'}: {what}"
+
+    def _settle(self):
         put = object.__setattr__
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise DefinitionError(f"activation name: expected some text, got {self.name!r}")
         put(self, "parameters", _parameters(self.parameters))
         put(self, "score", self._expression("score", self.score))
         same = self.normalizer is None
@@ -63,32 +81,37 @@ class Activation:
         put(self, "power", _number("power", self.power, lambda p: p > 0, "a number > 0"))
         _one_of("scope", self.scope, SCOPES)
         _one_of("bias", self.bias, BIASES)
-        if isinstance(self.gain, str):
-            _one_of("gain", self.gain, (*GAINS, "a number"))
-        else:
-            put(self, "gain", _number("gain", self.gain, lambda g: True, "a finite number"))
+        if self.gain not in GAINS:
+            put(
+                self,
+                "gain",
+                _number("gain", self.gain, lambda g: True, "mean, sum, free or a number"),
+            )
         if self.scope == "none" and (self.offset != 0 or self.power != 1):
             raise DefinitionError(
-                f"activation {self.name}: scope 'none' has no denominator, so offset and power "
-                "mean nothing; leave them out or choose scope 'tokens' or 'heads'"
+                self._of(
+                    "scope 'none' has no denominator, so offset and power mean nothing; leave "
+                    "them out or choose scope 'tokens' or 'heads'"
+                )
             )
-        require_real(f"activation {self.name}: score", self.score)
-        if self.scope != "none":
-            require_real(f"activation {self.name}: normalizer", self.normalizer)
-            require_nonnegative(
-                f"activation {self.name}: normalizer", self.normalizer, strict=self.offset == 0
-            )
+        require_real(self._of("score"), self.score)
+        if self.scope == "none":
+            require_average(self._of("score"), self.score)
+            return
+        where = self._of("normalizer")
+        require_real(where, self.normalizer)
+        require_nonnegative(where, self.normalizer, strict=self.offset == 0)
+        # No other token makes an attention weight larger than its own normalizer leaves it.
+        require_average(self._of("score"), self.score / (1 + self.normalizer) ** self.power)
 
     def _expression(self, what: str, given: Any) -> sp.Expr:
         values = dict(self.parameters)
         if isinstance(given, str):
             return canonical(parse_expression(given, variable=sym.logit, parameters=values))
-        if not isinstance(given, sp.Expr):
-            raise DefinitionError(
-                f"activation {self.name}: {what} must be text in x or a SymPy expression, "
-                f"got {type(given).__name__}"
-            )
-        return canonical(_in_logit(f"activation {self.name}: {what}", given, values))
+        where = self._of(what)
+        expression = as_expression(where, given, sym.logit)
+        require_known(where, expression)
+        return canonical(_in_logit(where, expression, values))
 
     @property
     def smooth(self) -> bool:
@@ -124,6 +147,17 @@ class Activation:
         }
 
 
+def _require_name(name: Any) -> None:
+    """A name is written into generated code and documents: one line, with nothing to quote."""
+    if not isinstance(name, str) or not name.strip():
+        raise DefinitionError(f"activation name: expected some text, got {name!r:.60}")
+    if len(name) > MAX_NAME or not name.isprintable() or set(name) & set("\"'\\`"):
+        raise DefinitionError(
+            f"activation name: expected one line of at most {MAX_NAME} characters without quotes "
+            f"and backslashes, got {name!r:.60}"
+        )
+
+
 def _one_of(what: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise DefinitionError(f"{what}: expected one of {', '.join(allowed)}, got {value!r}")
@@ -131,12 +165,9 @@ def _one_of(what: str, value: str, allowed: tuple[str, ...]) -> None:
 
 def _number(what: str, value: Any, holds: Any, expected: str) -> sp.Expr:
     """An exact number: 0.8 and 4/5 give one definition, whichever way they were written."""
-    try:
-        number = sp.Rational(str(value))
-    except (TypeError, ValueError):
-        raise DefinitionError(f"{what}: expected {expected}, got {value!r}") from None
-    if not number.is_finite or not holds(number):
-        raise DefinitionError(f"{what}: expected {expected}, got {value!r}")
+    number = parse_number(str(value))
+    if number is None or not holds(number):
+        raise DefinitionError(f"{what}: expected {expected}, got {value!r:.60}")
     return number
 
 
@@ -164,10 +195,4 @@ def _in_logit(what: str, given: sp.Expr, values: dict[str, sp.Expr]) -> sp.Expr:
     # Floats become exact, so that 0.8 and 4/5 are one activation.
     exact = sp.nsimplify(given.subs(known), rational=True)
     result = exact.xreplace({z: sym.logit for z in logits})
-    if result.atoms(sp.core.function.AppliedUndef):
-        name = sorted(str(e.func) for e in result.atoms(sp.core.function.AppliedUndef))[0]
-        raise DefinitionError(
-            f"{what}: function {name} has no formula, so it has no derivative; "
-            "write the expression itself"
-        )
     return result

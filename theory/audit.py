@@ -55,8 +55,10 @@ class _Interrupted(Exception):
 
 
 @contextmanager
-def limited_work() -> Iterator[None]:
+def limited_work(most: int = MAX_WORK) -> Iterator[None]:
     """Raise Refused from the block when SymPy takes on too much in it, or fills the stack.
+
+    most: calls and returns. In a block within another one the outer limit holds.
 
     SymPy has no limits of its own, so this watches its calls, as a profiler would. That works
     in any thread, and alike on every machine. Under a profiler proper, nothing is watched.
@@ -66,7 +68,7 @@ def limited_work() -> Iterator[None]:
     def watch(frame: FrameType, event: str, argument: object) -> None:
         if event == "call" and _needs_too_many_digits(frame):
             raise _Interrupted(*_TOO_LONG)
-        if next(calls) > MAX_WORK and event in ("call", "c_call") and _is_interruptible(frame):
+        if next(calls) > most and event in ("call", "c_call") and _is_interruptible(frame):
             raise _Interrupted(*_TOO_HARD)
 
     unwatched = sys.getprofile() is None

@@ -7,11 +7,18 @@ does not exist in general, and SymPy's own domain finder can run for minutes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import groupby
+
 import mpmath
 import sympy as sp
 
 from theory import symbols as sym
+from theory.admission import shown
 from theory.errors import DefinitionError
+from theory.evaluation import Number, evaluate, is_complex
+
+Values = list[tuple[mpmath.mpf, Number]]
 
 # Dense where functions turn, sparse far out; off the integers except for the likeliest
 # singular points, which are listed exactly.
@@ -21,46 +28,49 @@ _POINTS = tuple(
         | {sign * mpmath.mpf(10) ** (mpmath.mpf(e) / 3) for e in range(-12, 8) for sign in (-1, 1)}
     )
 )
-
-
-def _evaluator(expression: sp.Expr):
-    return sp.lambdify(sym.logit, expression, modules=["mpmath", _SPECIAL])
-
-
-_SPECIAL = {
-    "Sigmoid": lambda z: 1 / (1 + mpmath.exp(-z)),
-    "Softplus": lambda z: mpmath.log1p(mpmath.exp(z)),
-    "NormalCdf": mpmath.ncdf,
-    "Step": lambda z: (1 + mpmath.sign(z)) / 2,
-    "Ramp": lambda z: max(mpmath.mpf(0), z),
-    "DiracDelta": lambda z: mpmath.mpf(0),
-}
+# Beyond the turns of an activation.
+_FAR = (20, 200)
 
 
 def require_real(what: str, expression: sp.Expr) -> None:
     """Raise DefinitionError, naming a point, unless the expression is real and finite."""
     if expression.has(sp.nan, sp.zoo, sp.oo, -sp.oo):
-        raise DefinitionError(f"{what}: {expression} is not a finite expression")
+        raise DefinitionError(f"{what}: {shown(expression)} is not a finite expression")
     others = expression.free_symbols - {sym.logit}
     if others:
         names = ", ".join(sorted(z.name for z in others))
-        raise DefinitionError(f"{what}: unknown name {names} in {expression}; the logit is x")
-    if expression.has(sp.tan, sp.cot, sp.sec, sp.csc):
         raise DefinitionError(
-            f"{what}: {expression} has poles; it must be finite on the whole line"
+            f"{what}: unknown name {names} in {shown(expression)}; the logit is x"
         )
+    if expression.has(sp.tan):
+        raise DefinitionError(
+            f"{what}: {shown(expression)} has poles; it must be finite on the whole line"
+        )
+    values = _values(expression)
+    if not values:
+        raise DefinitionError(f"{what}: {shown(expression)} is beyond every number at every logit")
+    _require_everywhere(what, expression, values, is_complex, "complex", "real")
+    _require_everywhere(what, expression, values, _is_undefined, "undefined", "finite")
     _require_no_pole(what, expression)
-    for point, value in _values(what, expression):
-        if isinstance(value, mpmath.mpc) and value.imag != 0:
-            raise DefinitionError(
-                f"{what}: {expression} is complex at x = {mpmath.nstr(point, 6)}; "
-                "logits are Gaussian, so it must be real on the whole line"
-            )
-        if not mpmath.isfinite(value):
-            raise DefinitionError(
-                f"{what}: {expression} is undefined at x = {mpmath.nstr(point, 6)}; "
-                "logits are Gaussian, so it must be finite on the whole line"
-            )
+
+
+def _is_undefined(value: Number) -> bool:
+    return not mpmath.isfinite(value)
+
+
+def _require_everywhere(
+    what: str, expression: sp.Expr, values: Values, is_bad: Callable, how: str, right: str
+) -> None:
+    """DefinitionError that names the first range of sample points at which a value is bad."""
+    runs = [list(run) for bad, run in groupby(values, lambda pair: is_bad(pair[1])) if bad]
+    if not runs:
+        return
+    first, last = (mpmath.nstr(run, 6) for run in (runs[0][0][0], runs[0][-1][0]))
+    where = f"at x = {first}" if first == last else f"from x = {first} to x = {last}"
+    raise DefinitionError(
+        f"{what}: {shown(expression)} is {how} {where}; "
+        f"logits are Gaussian, so it must be {right} on the whole line"
+    )
 
 
 def _require_no_pole(what: str, expression: sp.Expr) -> None:
@@ -69,11 +79,13 @@ def _require_no_pole(what: str, expression: sp.Expr) -> None:
         base, exponent = power.as_base_exp()
         if not (exponent.is_number and exponent.is_negative and base.has(sym.logit)):
             continue
-        if base.is_polynomial(sym.logit):
+        try:
+            # Exact, so that no root hides between two points; SymPy has it for rational numbers.
             roots = sp.Poly(base, sym.logit).real_roots()
             where = [str(root.evalf(6)) for root in roots]
-        else:
-            signs = [(point, value) for point, value in _values(what, base) if value != 0]
+        except (sp.PolynomialError, NotImplementedError):
+            values = _values(base)
+            signs = [(z, value) for z, value in values if value != 0 and not is_complex(value)]
             where = [
                 mpmath.nstr((p + q) / 2, 3)
                 for (p, left), (q, right) in zip(signs, signs[1:], strict=False)
@@ -81,7 +93,8 @@ def _require_no_pole(what: str, expression: sp.Expr) -> None:
             ]
         if where:
             raise DefinitionError(
-                f"{what}: {expression} is undefined near x = {where[0]}, where {base} vanishes; "
+                f"{what}: {shown(expression)} is undefined near x = {where[0]}, "
+                f"where {shown(base)} vanishes; "
                 "logits are Gaussian, so it must be finite on the whole line"
             )
 
@@ -89,30 +102,63 @@ def _require_no_pole(what: str, expression: sp.Expr) -> None:
 def require_nonnegative(what: str, expression: sp.Expr, *, strict: bool) -> None:
     """Raise DefinitionError unless the expression is >= 0; ``strict`` also forbids a range of 0."""
     zeros = 0
-    for point, value in _values(what, expression):
+    for point, value in _values(expression):
         if value < 0:
             raise DefinitionError(
-                f"{what}: {expression} is {mpmath.nstr(value, 6)} at x = {mpmath.nstr(point, 6)}; "
-                "a normalizer must be nonnegative"
+                f"{what}: {shown(expression)} is {mpmath.nstr(value, 6)} at "
+                f"x = {mpmath.nstr(point, 6)}; a normalizer must be nonnegative"
             )
         zeros = zeros + 1 if value == 0 else 0
         if strict and zeros > 2:
             raise DefinitionError(
-                f"{what}: {expression} vanishes on a range around x = {mpmath.nstr(point, 6)}, so "
-                "attention is 0/0 there; give an offset > 0"
+                f"{what}: {shown(expression)} vanishes on a range around "
+                f"x = {mpmath.nstr(point, 6)}, so attention is 0/0 there; give an offset > 0"
             )
 
 
-def _values(what: str, expression: sp.Expr):
-    function = _evaluator(expression)
+def require_average(what: str, expression: sp.Expr) -> None:
+    """Raise DefinitionError where no Gaussian average exists: f grows faster than exp(x^2).
+
+    log|f| / x^2 is compared at two points far out on either side: it stays for exp(c x^2), whose
+    average exists for small R at least, and grows in proportion to x for exp(x^3).
+    """
+    for side in (1, -1):
+        near, far = (_growth(expression, side * point) for point in _FAR)
+        if mpmath.isinf(near) and near > 0:
+            raise DefinitionError(
+                f"{what}: {shown(expression)} takes numbers beyond exp(10^300) at "
+                f"x = {side * _FAR[0]}; nest fewer exponentials"
+            )
+        if far > max(1, 1.5 * near):
+            raise DefinitionError(
+                f"{what}: {shown(expression)} grows faster than exp(x^2) as x goes to "
+                f"{'+' if side > 0 else '-'}infinity; its average over Gaussian logits is infinite"
+            )
+
+
+def _growth(expression: sp.Expr, point: int) -> mpmath.mpf:
+    with mpmath.workdps(30):
+        try:
+            value = abs(evaluate(expression, sym.logit, mpmath.mpf(point)))
+            return mpmath.log(value) / point**2 if value else -mpmath.inf
+        except OverflowError:
+            return mpmath.inf
+        except (ZeroDivisionError, ValueError):
+            return mpmath.nan
+
+
+def _values(expression: sp.Expr) -> Values:
+    """The value at each sample point, nan where there is none; points beyond all numbers left out.
+
+    What overflows here is beyond every float, hence beyond every computation that follows.
+    """
+    values = []
     with mpmath.workdps(30):
         for point in _POINTS:
             try:
-                yield point, mpmath.mpmathify(function(point))
+                values.append((point, evaluate(expression, sym.logit, point)))
             except (ZeroDivisionError, ValueError):
-                raise DefinitionError(
-                    f"{what}: {expression} is undefined at x = {mpmath.nstr(point, 6)}; "
-                    "logits are Gaussian, so it must be finite on the whole line"
-                ) from None
+                values.append((point, mpmath.nan))
             except OverflowError:
-                continue  # beyond every float, hence beyond every computation that follows
+                continue
+    return values

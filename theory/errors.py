@@ -1,5 +1,35 @@
 """What theory/ says when a definition cannot be used."""
 
+from __future__ import annotations
+
 
 class DefinitionError(ValueError):
     """One line that says what is wrong with a definition, where, and what would be right."""
+
+
+class ExpressionError(DefinitionError):
+    """A fault in the text of an expression, at the 0-based `position` in `text`."""
+
+    def __init__(self, what: str, text: str, position: int, advice: str) -> None:
+        super().__init__(what, text, position, advice)
+        self.what, self.text, self.position, self.advice = what, text, position, advice
+
+    def __str__(self) -> str:
+        excerpt, _ = self._excerpt()
+        return f'{self.what} at character {self.position + 1} of "{excerpt}"; {self.advice}'
+
+    def caret(self) -> str:
+        """Two lines: the text, and a caret under the offending character."""
+        excerpt, column = self._excerpt()
+        return f"{excerpt}\n{' ' * column}^"
+
+    def _excerpt(self) -> tuple[str, int]:
+        """About 60 characters around the position, printable, and its column in them."""
+        start, end = max(0, self.position - 30), self.position + 30
+        before = "..." * (start > 0) + _printable(self.text[start : self.position])
+        after = _printable(self.text[self.position : end]) + "..." * (end < len(self.text))
+        return before + after, len(before)
+
+
+def _printable(text: str) -> str:
+    return text.encode("unicode_escape").decode("ascii")

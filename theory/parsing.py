@@ -18,7 +18,7 @@ from typing import NoReturn
 import sympy as sp
 
 from theory.audit import MAX_DIGITS, Audit, Refused, limited_work
-from theory.errors import DefinitionError
+from theory.errors import DefinitionError, ExpressionError
 from theory.functions import NormalCdf, Ramp, Sigmoid, Softplus, Step
 
 MAX_CHARACTERS = 1000
@@ -85,6 +85,9 @@ _CHARACTER_HINTS = {
     ".": "a dot belongs inside a number, as in 0.5",
     "_": "a name starts with a letter",
     "|": "write abs(x)",
+    "\u2212\u2013\u2014": "write the sign -",
+    "\u00d7\u00b7\u22c5": "write the sign *",
+    "\u00b2\u00b3": "write x^2",
 }
 _DEFAULT_HINT = "use numbers, names, + - * / ^ ( ) and commas"
 _SYMBOL_HINTS = {")": "it closes no bracket", ",": "commas separate the arguments of a function"}
@@ -92,30 +95,25 @@ _NAME_HINTS = {
     **{name: f"write exp(1) or give a parameter {name}" for name in "eE"},
     **dict.fromkeys("Iij", "complex values are not allowed"),
 }
-
-
-class ExpressionError(DefinitionError):
-    """A fault in the text of an expression, at the 0-based `position` in `text`."""
-
-    def __init__(self, what: str, text: str, position: int, advice: str) -> None:
-        super().__init__(what, text, position, advice)
-        self.what, self.text, self.position, self.advice = what, text, position, advice
-
-    def __str__(self) -> str:
-        excerpt, _ = self._excerpt()
-        return f'{self.what} at character {self.position + 1} of "{excerpt}"; {self.advice}'
-
-    def caret(self) -> str:
-        """Two lines: the text, and a caret under the offending character."""
-        excerpt, column = self._excerpt()
-        return f"{excerpt}\n{' ' * column}^"
-
-    def _excerpt(self) -> tuple[str, int]:
-        """About 60 characters around the position, printable, and its column in them."""
-        start, end = max(0, self.position - 30), self.position + 30
-        before = "..." * (start > 0) + _printable(self.text[start : self.position])
-        after = _printable(self.text[self.position : end]) + "..." * (end < len(self.text))
-        return before + after, len(before)
+# What the model calls by a name; in an expression only the logit is known, and parameters.
+MODEL_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "m": "the alignments",
+        "R": "the overlaps",
+        "L": "the number of tokens",
+        "H": "the number of heads",
+        "F": "the number of spikes",
+        "D": "the token dimension",
+        "theta": "the latent weights",
+        "epsilon": "the relevant token",
+        "chi": "the logit",
+        "mu": "the mean of theta",
+        "beta": "the free biases",
+        "gamma": "the gain",
+        "tau": "the time",
+        "eta": "the learning rate",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -145,8 +143,13 @@ def parse_expression(
     return _Parser(text, values, variable.name).parse()
 
 
-def _printable(text: str) -> str:
-    return text.encode("unicode_escape").decode("ascii")
+def parse_number(text: str) -> sp.Rational | None:
+    """The exact number that `text` spells, as in 0.8, 4/5, -2e-3; None for anything else."""
+    try:
+        value = _Parser(text, {}, "").parse()
+    except ExpressionError:
+        return None
+    return value if isinstance(value, sp.Rational) else None
 
 
 def _short(name: str) -> str:
@@ -263,6 +266,9 @@ class _Parser:
         if token.text in _NAME_HINTS:
             self._fail(f"{token.text} is not a known name", token, _NAME_HINTS[token.text])
         advice = f"the logit is {self.logit}, and other names must be given as parameters"
+        if token.text in MODEL_NAMES:
+            owned = f"{token.text} is a name of the model ({MODEL_NAMES[token.text]})"
+            self._fail(owned, token, advice)
         self._fail(f"unknown name {_short(token.text)!r}", token, advice)
 
     def _build(self, token: Token, function: Callable[..., sp.Expr], *operands) -> sp.Expr:
