@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from scipy import special
 
 from numerics.lift import LiftNodes
 from numerics.resolution import Resolution
@@ -41,7 +42,8 @@ def normal_rule(
 @cache
 def hermite_nodes(count: int) -> tuple[np.ndarray, np.ndarray]:
     """Gauss-Hermite nodes and weights of a standard normal average."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(count)
+    # NumPy's rule overflows from 371 nodes on.
+    nodes, weights = special.roots_hermitenorm(count)
     return nodes, weights / weights.sum()
 
 

@@ -13,8 +13,15 @@ import re
 import mpmath
 
 
-def _sign(z):
-    return mpmath.sign(z)
+def _ordered(function):
+    """A function of real numbers only: what has no order has no value."""
+
+    def value(*arguments):
+        if any(mpmath.im(z) != 0 for z in arguments):
+            raise Incomparable("complex")
+        return function(*(mpmath.re(z) for z in arguments))
+
+    return value
 
 
 def _step(z):
@@ -28,16 +35,16 @@ FUNCTIONS = {
     "Phi": lambda z: mpmath.erfc(-z / mpmath.sqrt(2)) / 2,
     "sigmoid": lambda z: mpmath.exp(z) / (1 + mpmath.exp(z)),
     "softplus": lambda z: mpmath.log(1 + mpmath.exp(z)),
-    "relu": lambda z: (z + mpmath.fabs(z)) / 2,
-    "step": _step,
-    "Heaviside": _step,
+    "relu": _ordered(lambda z: (z + mpmath.fabs(z)) / 2),
+    "step": _ordered(_step),
+    "Heaviside": _ordered(_step),
     "abs": mpmath.fabs,
     "Abs": mpmath.fabs,
-    "sign": mpmath.sign,
-    "max": max,
-    "Max": max,
-    "min": min,
-    "Min": min,
+    "sign": _ordered(mpmath.sign),
+    "max": _ordered(max),
+    "Max": _ordered(max),
+    "min": _ordered(min),
+    "Min": _ordered(min),
 }
 _BINARY = {
     ast.Add: operator.add,
@@ -73,6 +80,15 @@ def value(text: str, x: float, digits: int, **parameters: float):
 
 
 def _value(node: ast.expr, text: str, names: dict):
+    found = _raw(node, text, names)
+    parts = [part for part in (mpmath.re(found), mpmath.im(found)) if part]
+    most = _LARGE if len(parts) < 2 else 500
+    if any(not mpmath.isfinite(part) or abs(mpmath.mag(part)) > most for part in parts):
+        raise Incomparable("too large or too small")
+    return found
+
+
+def _raw(node: ast.expr, text: str, names: dict):
     if isinstance(node, ast.Constant):
         return mpmath.mpf(ast.get_source_segment(" ".join(text.split()), node))
     if isinstance(node, ast.Name):

@@ -105,11 +105,11 @@ class Activation:
         require_average(self._of("score"), self.score / (1 + self.normalizer) ** self.power)
 
     def _expression(self, what: str, given: Any) -> sp.Expr:
-        values = dict(self.parameters)
+        values, where = dict(self.parameters), self._of(what)
         if isinstance(given, str):
-            return canonical(parse_expression(given, variable=sym.logit, parameters=values))
-        where = self._of(what)
-        expression = as_expression(where, given, sym.logit)
+            expression = parse_expression(given, variable=sym.logit, parameters=values)
+        else:
+            expression = as_expression(where, given, sym.logit)
         require_known(where, expression)
         return canonical(_in_logit(where, expression, values))
 

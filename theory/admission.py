@@ -16,7 +16,7 @@ from theory.audit import MAX_SIZE
 from theory.errors import DefinitionError
 from theory.evaluation import CONDITIONS, FUNCTIONS
 
-MAX_DEPTH = 200  # functions and operators inside one another
+MAX_DEPTH = 100  # functions and operators inside one another; printers take ten frames for each
 MAX_SHOWN = 100  # characters of an expression in a message
 
 _ATOMS = (sp.Number, sp.NumberSymbol, sp.Symbol, sp.logic.boolalg.BooleanAtom)
@@ -33,7 +33,8 @@ def shown(expression: sp.Basic) -> str:
 
 def as_expression(what: str, given: Any, logit: sp.Symbol) -> sp.Expr:
     """A SymPy expression, or what a function makes of the logit, as an expression."""
-    if callable(given) and not isinstance(given, type):
+    is_expression = isinstance(given, sp.Expr) and not isinstance(given, sp.Lambda)
+    if callable(given) and not is_expression and not isinstance(given, type):
         try:
             given = given(logit)
         except (AttributeError, TypeError, ValueError):

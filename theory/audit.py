@@ -76,7 +76,8 @@ def limited_work(most: int = MAX_WORK) -> Iterator[None]:
         sys.setprofile(watch)
     try:
         yield
-    except (_Interrupted, RecursionError) as error:
+    except (_Interrupted, RecursionError, SystemError) as error:
+        # SystemError is what Python makes of a stack that is full when the watch is called.
         clear_cache()  # It may hold half-made conclusions.
         reason = error.args if isinstance(error, _Interrupted) else _TOO_HARD
         raise Refused(*reason) from None

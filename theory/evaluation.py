@@ -119,10 +119,24 @@ def evaluate(expression: sp.Expr, variable: sp.Symbol, point: mpmath.mpf) -> Num
 
     def value(node: sp.Basic) -> Any:
         if node not in known:
-            known[node] = _value(node, value)
+            known[node] = _moderate(_value(node, value))
         return known[node]
 
     return value(expression)
+
+
+def _moderate(found: Any) -> Any:
+    """A complex number on the real line as a real one, which has an order.
+
+    mpmath adds the squares of both parts without rounding, so their exponents must be moderate.
+    """
+    if not isinstance(found, mpmath.mpc):
+        return found
+    if not found.imag:
+        return found.real
+    if any(part and abs(mpmath.mag(part)) > MOST_BITS for part in (found.real, found.imag)):
+        raise ValueError("a complex value out of all proportion")
+    return found
 
 
 def _value(node: sp.Basic, value: Callable[[sp.Basic], Any]) -> Any:

@@ -17,11 +17,13 @@ from headflow.store import DERIVATIONS, kernels_for, slug
 from theory.codegen import numpy_source
 
 USER = hf.Activation("user", score="x*exp(x)+softplus(x)", normalizer="cosh(x)", offset="1/3")
+NAMED = hf.Activation("named", score="x0*x+x0", scope="none", parameters={"x0": 2})
 SCRIPT = (
     "import headflow as hf; from theory.codegen import numpy_source;"
     "print(numpy_source(hf.activation('softmax-1-norm')));"
     "print(numpy_source(hf.Activation('user', score='x*exp(x)+softplus(x)',"
-    " normalizer='cosh(x)', offset='1/3')))"
+    " normalizer='cosh(x)', offset='1/3')));"
+    "print(numpy_source(hf.Activation('named', score='x0*x+x0', scope='none', parameters={'x0': 2})))"
 )
 
 
@@ -40,7 +42,9 @@ def test_the_bayes_risk_has_not_drifted():
 
 def test_same_text_under_six_hash_seeds():
     """Field case F35."""
-    expected = numpy_source(hf.activation("softmax-1-norm")) + "\n" + numpy_source(USER) + "\n"
+    acts = hf.activation("softmax-1-norm"), USER, NAMED
+    expected = "".join(numpy_source(act) + "\n" for act in acts)
+    assert "x0" not in numpy_source(NAMED).replace(NAMED.name, "")
     for seed in range(6):
         environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
         run = subprocess.run(
