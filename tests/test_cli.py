@@ -93,7 +93,10 @@ def test_a_new_activation_from_definition_to_validation(tmp_path):
 def test_bad_input_is_one_line_and_exit_status_two(arguments, words, tmp_path):
     result = run(*arguments, cwd=tmp_path)
     assert result.returncode == 2, result.stderr
-    assert result.stderr.count("\n") == 1, result.stderr
+    message, *picture = result.stderr.splitlines()
+    # A fault of an expression is followed by its text with a caret under the offending character.
+    assert len(picture) == (2 if "at character" in message and "catalogue" not in message else 0)
+    assert not picture or set(picture[1]) == {" ", "^"}
     assert all(word in result.stderr for word in words), result.stderr
     assert result.stdout == "" and list(tmp_path.iterdir()) == []
 

@@ -15,8 +15,9 @@ import operator
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sympy as sp
 from sympy.core.cache import clear_cache
@@ -58,21 +59,18 @@ class _Interrupted(Exception):
 def limited_work(most: int = MAX_WORK) -> Iterator[None]:
     """Raise Refused from the block when SymPy takes on too much in it, or fills the stack.
 
-    most: calls and returns. In a block within another one the outer limit holds.
+    most: calls and returns, of a block within another one too.
 
     SymPy has no limits of its own, so this watches its calls, as a profiler would. That works
     in any thread, and alike on every machine. Under a profiler proper, nothing is watched.
     """
-    calls = itertools.count()
-
-    def watch(frame: FrameType, event: str, argument: object) -> None:
-        if event == "call" and _needs_too_many_digits(frame):
-            raise _Interrupted(*_TOO_LONG)
-        if next(calls) > most and event in ("call", "c_call") and _is_interruptible(frame):
-            raise _Interrupted(*_TOO_HARD)
-
-    unwatched = sys.getprofile() is None
-    if unwatched:
+    before = sys.getprofile()
+    watch: Any = _watch(_Budget(itertools.count())) if before is None else before
+    budget = getattr(watch, "budget", _Budget(itertools.count()))
+    outer = budget.last
+    # The counter only moves on; reading it is one more call.
+    budget.last = min(outer, next(budget.calls) + most)
+    if before is None:
         sys.setprofile(watch)
     try:
         yield
@@ -82,8 +80,32 @@ def limited_work(most: int = MAX_WORK) -> Iterator[None]:
         reason = error.args if isinstance(error, _Interrupted) else _TOO_HARD
         raise Refused(*reason) from None
     finally:
-        if unwatched:
+        budget.last = outer
+        if before is None:
             sys.setprofile(None)
+
+
+@dataclass
+class _Budget:
+    """Calls so far, and the last one allowed."""
+
+    calls: Iterator[int]
+    last: int = sys.maxsize
+
+
+def _watch(budget: _Budget) -> Any:
+    """A profile function that interrupts SymPy when its budget is used up."""
+
+    def watch(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and _needs_too_many_digits(frame):
+            raise _Interrupted(*_TOO_LONG)
+        if next(budget.calls) > budget.last and event in ("call", "c_call"):
+            if _is_interruptible(frame):
+                raise _Interrupted(*_TOO_HARD)
+
+    named: Any = watch
+    named.budget = budget
+    return named
 
 
 def _needs_too_many_digits(frame: FrameType) -> bool:

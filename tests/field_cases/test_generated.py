@@ -32,6 +32,28 @@ def test_f02_the_sigmoid_and_its_derivatives_do_not_overflow(score):
     assert second[3] == pytest.approx(-9.357622968837e-14, rel=1e-12)
 
 
+def drift(m, R):
+    """(dm/dtau, dR/dtau) of linear attention, L = 2, theta = 1."""
+    slope = LINEAR.gradient([[m]], [[R]])
+    assert slope.m.dtype == slope.R.dtype == np.float64
+    G = slope.R[0, 0]
+    return np.array([-slope.m[0, 0] - 2 * G * m, -2 * m * slope.m[0, 0] - 4 * G * R])
+
+
+LINEAR = hf.PopulationRisk("linear", hf.FiniteSupport([[1.0]], [1.0]), tokens=2)
+
+
+@pytest.mark.parametrize("m", [0.0, 0.05, 0.1, 0.25, 1 / 3])
+def test_f03_the_flow_of_linear_attention_has_constant_rates(m):
+    """The drift is at most quadratic, so that central differences of it are exact."""
+    R, step = 1 / 9 + 0.1, 0.01
+    by_m = (drift(m + step, R) - drift(m - step, R)) / (2 * step)
+    by_R = (drift(m, R + step) - drift(m, R - step)) / (2 * step)
+    jacobian = np.stack([by_m, by_R], axis=1)
+    assert jacobian == pytest.approx(np.array([[-6, 0], [4 - 8 * m, -8]]), abs=1e-10)
+    assert np.sort(np.linalg.eigvals(jacobian)) == pytest.approx([-8, -6], abs=1e-10)
+
+
 @pytest.mark.parametrize(
     "logits, expected",
     [

@@ -23,7 +23,8 @@ SCRIPT = (
     "print(numpy_source(hf.activation('softmax-1-norm')));"
     "print(numpy_source(hf.Activation('user', score='x*exp(x)+softplus(x)',"
     " normalizer='cosh(x)', offset='1/3')));"
-    "print(numpy_source(hf.Activation('named', score='x0*x+x0', scope='none', parameters={'x0': 2})))"
+    "print(numpy_source("
+    "hf.Activation('named', score='x0*x+x0', scope='none', parameters={'x0': 2})))"
 )
 
 
