@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from theory.parsing import FUNCTIONS
+from theory.vocabulary import FUNCTIONS
 
 UNARY = sorted(name for name, (_, arity) in FUNCTIONS.items() if arity == 1)
 SEVERAL = sorted(name for name, (_, arity) in FUNCTIONS.items() if arity is None)

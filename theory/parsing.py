@@ -19,44 +19,18 @@ import sympy as sp
 
 from theory.audit import MAX_DIGITS, Audit, Refused, limited_work
 from theory.errors import DefinitionError, ExpressionError
-from theory.functions import NormalCdf, Ramp, Sigmoid, Softplus, Step
+from theory.vocabulary import (
+    CHARACTER_HINTS,
+    DEFAULT_HINT,
+    FUNCTIONS,
+    MODEL_NAMES,
+    NAME_HINTS,
+    SYMBOL_HINTS,
+)
 
 MAX_CHARACTERS = 1000
 MAX_LEVELS = 100  # of brackets, calls, signs and exponents inside one another
 MAX_NODES = 500  # numbers, names, operators and calls in the text
-
-# Name -> (callable, number of arguments), where None stands for two or more.
-FUNCTIONS: Mapping[str, tuple[Callable[..., sp.Expr], int | None]] = MappingProxyType(
-    {
-        "exp": (sp.exp, 1),
-        "log": (sp.log, 1),
-        "ln": (sp.log, 1),
-        "sqrt": (sp.sqrt, 1),
-        "sin": (sp.sin, 1),
-        "cos": (sp.cos, 1),
-        "tan": (sp.tan, 1),
-        "tanh": (sp.tanh, 1),
-        "sinh": (sp.sinh, 1),
-        "cosh": (sp.cosh, 1),
-        "atan": (sp.atan, 1),
-        "arctan": (sp.atan, 1),
-        "erf": (sp.erf, 1),
-        "erfc": (sp.erfc, 1),
-        "Phi": (NormalCdf, 1),
-        "sigmoid": (Sigmoid, 1),
-        "softplus": (Softplus, 1),
-        "relu": (Ramp, 1),
-        "step": (Step, 1),
-        "Heaviside": (Step, 1),
-        "abs": (sp.Abs, 1),
-        "Abs": (sp.Abs, 1),
-        "sign": (sp.sign, 1),
-        "max": (sp.Max, None),
-        "Max": (sp.Max, None),
-        "min": (sp.Min, None),
-        "Min": (sp.Min, None),
-    }
-)
 
 # Operator -> (how tightly it binds, what it does); a sign binds between * and ^.
 _OPERATORS: dict[str, tuple[int, Callable[..., sp.Expr]]] = {
@@ -74,45 +48,6 @@ _TOKEN = re.compile(
     r"|(?P<name>[A-Za-z][A-Za-z0-9_]*)"
     r"|(?P<symbol>\*\*|[-+*/^(),])"
     r"|(?P<space>[ \t\r\n]+)"
-)
-
-# What would be right in place of a character, a symbol or a name that is not.
-_CHARACTER_HINTS = {
-    "'\"`": "an expression holds no quoted text",
-    "[]{}": "group with round brackets ( )",
-    "<>=!": "an expression has one value, it neither compares nor assigns",
-    ":;": "write a single expression",
-    ".": "a dot belongs inside a number, as in 0.5",
-    "_": "a name starts with a letter",
-    "|": "write abs(x)",
-    "\u2212\u2013\u2014": "write the sign -",
-    "\u00d7\u00b7\u22c5": "write the sign *",
-    "\u00b2\u00b3": "write x^2",
-}
-_DEFAULT_HINT = "use numbers, names, + - * / ^ ( ) and commas"
-_SYMBOL_HINTS = {")": "it closes no bracket", ",": "commas separate the arguments of a function"}
-_NAME_HINTS = {
-    **{name: f"write exp(1) or give a parameter {name}" for name in "eE"},
-    **dict.fromkeys("Iij", "complex values are not allowed"),
-}
-# What the model calls by a name; in an expression only the logit is known, and parameters.
-MODEL_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "m": "the alignments",
-        "R": "the overlaps",
-        "L": "the number of tokens",
-        "H": "the number of heads",
-        "F": "the number of spikes",
-        "D": "the token dimension",
-        "theta": "the latent weights",
-        "epsilon": "the relevant token",
-        "chi": "the logit",
-        "mu": "the mean of theta",
-        "beta": "the free biases",
-        "gamma": "the gain",
-        "tau": "the time",
-        "eta": "the learning rate",
-    }
 )
 
 
@@ -162,8 +97,8 @@ def _tokens(text: str) -> Iterator[Token]:
         match = _TOKEN.match(text, position)
         if match is None:
             found = text[position]
-            hints = (hint for group, hint in _CHARACTER_HINTS.items() if found in group)
-            hint = next(hints, _DEFAULT_HINT)
+            hints = (hint for group, hint in CHARACTER_HINTS.items() if found in group)
+            hint = next(hints, DEFAULT_HINT)
             raise ExpressionError(f"unexpected {found!a}", text, position, hint)
         if match["ten"] and abs(int(match["ten"])) > MAX_DIGITS:
             limit = f"the power of ten is at most {MAX_DIGITS}"
@@ -263,8 +198,8 @@ class _Parser:
     def _value(self, token: Token) -> sp.Expr:
         if token.text in self.values:
             return self.values[token.text]
-        if token.text in _NAME_HINTS:
-            self._fail(f"{token.text} is not a known name", token, _NAME_HINTS[token.text])
+        if token.text in NAME_HINTS:
+            self._fail(f"{token.text} is not a known name", token, NAME_HINTS[token.text])
         advice = f"the logit is {self.logit}, and other names must be given as parameters"
         if token.text in MODEL_NAMES:
             owned = f"{token.text} is a name of the model ({MODEL_NAMES[token.text]})"
@@ -291,7 +226,7 @@ class _Parser:
         self._advance()
 
     def _fail_at_symbol(self) -> NoReturn:
-        self._fail(f"unexpected {self.token.text!r}", self.token, _SYMBOL_HINTS[self.token.kind])
+        self._fail(f"unexpected {self.token.text!r}", self.token, SYMBOL_HINTS[self.token.kind])
 
     def _fail_to_multiply(self) -> NoReturn:
         if self.token.kind == "name" and self.token.text not in FUNCTIONS:

@@ -13,7 +13,7 @@ from headflow.inputs import read_activation, read_prior
 from theory.admission import MAX_DEPTH
 from theory.errors import ExpressionError
 from theory.functions import Sigmoid
-from theory.parsing import MODEL_NAMES
+from theory.vocabulary import MODEL_NAMES
 
 ONE = hf.FiniteSupport([[1.0]], [1.0])
 x = sp.Symbol("x")

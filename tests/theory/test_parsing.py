@@ -9,9 +9,10 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from theory.errors import DefinitionError
+from theory.errors import DefinitionError, ExpressionError
 from theory.functions import NormalCdf, Ramp, Sigmoid, Softplus, Step
-from theory.parsing import FUNCTIONS, ExpressionError, parse_expression
+from theory.parsing import parse_expression
+from theory.vocabulary import FUNCTIONS
 
 x = sp.Symbol("x", real=True)
 half = sp.Rational(1, 2)
