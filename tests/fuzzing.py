@@ -60,4 +60,5 @@ def chains(draw: st.DrawFn) -> str:
     return text
 
 
-TEXTS = st.one_of(FORMULAS, FORMULAS, mutations(), chains(), st.text(max_size=40))
+QUICK_TEXTS = st.one_of(FORMULAS, FORMULAS, mutations(), st.text(max_size=40))
+TEXTS = st.one_of(QUICK_TEXTS, QUICK_TEXTS, QUICK_TEXTS, QUICK_TEXTS, chains())
