@@ -49,13 +49,13 @@ def test_f20_errors_at_correlated_times_are_those_between_runs():
 
 def final_overlaps(*m):
     """Runs that end at the given alignments (H, F)."""
-    m = np.array(m, dtype=float)[:, None]
+    m = np.repeat(np.array(m, dtype=float)[:, None], 2, axis=1)
     return xr.Dataset(
         {
             "m": (("seed", "time", "head", "spike"), m),
             "R": (("seed", "time", "head", "other_head"), m @ np.swapaxes(m, -1, -2)),
         },
-        coords={"time": [1.0]},
+        coords={"time": [1.0, 2.0]},
     )
 
 
@@ -65,5 +65,5 @@ def test_f30_permuted_heads_are_aligned_before_they_are_averaged():
     assert runs.m.mean("seed").values[0] == pytest.approx(np.full((2, 2), 0.45))
     aligned = align_heads(runs, runs.isel(seed=0))
     assert aligned.m.mean("seed").values[0] == pytest.approx(np.array(one))
-    assert aligned.m.std("seed", ddof=1).values == pytest.approx(np.zeros((1, 2, 2)))
+    assert aligned.m.std("seed", ddof=1).values == pytest.approx(np.zeros((2, 2, 2)))
     assert aligned.permutation.values.tolist() == [[0, 1], [1, 0]]
