@@ -55,13 +55,13 @@ def derive_bayes_risk() -> Derivation:
     curvature = integration_by_parts.derivative(slope)
     others = LengthPower(phi, 0)
     record = Derivation.start(
-        "definition", "The risk of attention A_l = w_l, the posterior weights.", definition()
+        "definition", "The risk of attention $A_l = w_l$, the posterior weights.", definition()
     )
     record = record.then(posterior_mean.NAME, posterior_mean.REASON, posterior_mean.posterior_mean)
     record = record.then(
         exchangeability.NAME, exchangeability.REASON, exchangeability.exchangeability
     )
-    record = record.then("posterior", "w_l = Lambda(u_l) / sum_j Lambda(u_j).", insert_posterior)
+    record = record.then("posterior", r"$w_l = \Lambda(u_l) / \sum_j \Lambda(u_j)$.", insert_posterior)
     record = record.then(gamma_lift.NAME, gamma_lift.REASON, gamma_lift.gamma_lift)
     record = record.then(independence.NAME, independence.REASON, independence.independence)
     record = record.then(
@@ -72,7 +72,8 @@ def derive_bayes_risk() -> Derivation:
     record = record.then("one integral", "Integrals of one range add up.", _one_integral)
     record = record.then(
         integration_by_parts.NAME,
-        integration_by_parts.REASON + " Here v = t and G = phi'' phi^(L-1).",
+        integration_by_parts.REASON
+        + r" Here $v = t$ and $G = \phi'' \phi^{L-1}$ with $\phi(t) = \mathbb{E}_0[e^{-t \Lambda}]$.",
         lambda e: integration_by_parts.by_parts(
             e, sym.t, curvature * others, _at_zero(sym.t * curvature * others)
         ),
@@ -80,17 +81,19 @@ def derive_bayes_risk() -> Derivation:
     record = record.then(
         integration_by_parts.NAME,
         integration_by_parts.REASON
-        + " Here v = phi^(L-1) and G = phi', which starts at -E_0[Lambda] = -E_star[1] = -1.",
+        + r" Here $v = \phi^{L-1}$ and $G = \phi'$, which starts at $-\mathbb{E}_0[\Lambda] = "
+        r"-\mathbb{E}_\star[1] = -1$.",
         lambda e: integration_by_parts.by_parts(e, others, slope, _at_zero(others * slope)),
     )
     record = record.then(
         change_of_measure.NAME,
-        "-phi' = E_0[Lambda exp(-t Lambda)] = E_star[exp(-t Lambda)], which stays in [0, 1].",
+        r"$-\phi' = \mathbb{E}_0[\Lambda e^{-t \Lambda}] = \mathbb{E}_\star[e^{-t \Lambda}]$, which "
+        "stays in $[0, 1]$.",
         lambda e: change_of_measure.to_relevant(e, ONE_TOKEN),
     )
     return record.then(
         "logarithm of the lift",
-        "t = e^s, dt = e^s ds: in s the integrand is smooth on the scale 1 for every evidence.",
+        "$t = e^s$, $dt = e^s ds$: in $s$ the integrand is smooth on the scale 1 for every evidence.",
         _log_lift,
     )
 
@@ -140,7 +143,7 @@ def derive_spike_evidence() -> Derivation:
         gaussian_integral.REASON,
         lambda e: gaussian_integral.log_gaussian_integral(exponent, weight) - sp.log(normalization),
     )
-    return record.then("collection", "Powers of u collected, logarithms expanded.", _in_powers)
+    return record.then("collection", "Powers of $u$ collected, logarithms expanded.", _in_powers)
 
 
 def evidence_coefficients() -> tuple[sp.Expr, sp.Expr, sp.Expr]:

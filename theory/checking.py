@@ -51,8 +51,13 @@ class Check:
         return abs(self.left - self.right)
 
     @property
+    def allowance(self) -> float:
+        """The tolerance is relative to values above 1."""
+        return self.tolerance * max(1.0, abs(self.left))
+
+    @property
     def passed(self) -> bool:
-        return self.difference <= self.tolerance * max(1.0, abs(self.left))
+        return self.difference <= self.allowance
 
 
 def check(step: Step, activation: Activation) -> Check:

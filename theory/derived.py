@@ -7,17 +7,20 @@ from functools import cached_property
 
 import sympy as sp
 
-from theory import rendering, rendering_dynamics, rendering_saddle, rendering_second, second_order
+from theory import rendering, second_order
 from theory.activation import Activation
 from theory.catalogue import activation as by_name
 from theory.checking import Check, check
 from theory.closed_steps import closed_steps
 from theory.codegen import numpy_source
 from theory.derivation import Derivation, Step
+from theory.document import markdown
+from theory.document.writers import writer
 from theory.flow import FlowEquations, flow_equations
 from theory.gradient import gradient_steps, second_steps
 from theory.noise import NoiseEquations, noise_equations
 from theory.online import SampleStep, sample_step
+from theory.printing import latex
 from theory.risk import derive_concrete_risk, derive_risk
 from theory.saddle import OriginSpectrum, origin_spectrum, smooth_at_zero
 
@@ -28,8 +31,8 @@ class Derived:
 
     risk: SymPy expression in averages and lift integrals; drift_m, drift_R: gradient flow in
     index notation, tau in units of learning rate times steps over D; noise: what online SGD adds
-    to dR/dtau per unit of learning rate; steps: all rules applied, in order; latex(),
-    markdown(): documents; numpy_source(): the generated kernels.
+    to dR/dtau per unit of learning rate; steps: all rules applied, in order; latex(): the risk;
+    markdown(), html(), document(format): the whole derivation; numpy_source(): the kernels.
     """
 
     activation: Activation
@@ -113,19 +116,28 @@ class Derived:
 
     def latex(self) -> str:
         """The population risk in LaTeX."""
-        return rendering.latex(self.risk)
+        return latex(self.risk)
 
     def markdown(self) -> str:
         """The derivation as Markdown with LaTeX formulas: every rule with its reason."""
-        parts = self.derivation, self.closed_forms, self.gradient
-        sections = rendering_dynamics.sections(self.flow, self.backward, self.sample)
-        sections += rendering_second.sections(self.second, second_order.steps())
-        sections += rendering_saddle.sections(self.saddle) if self.saddle else []
-        return rendering.equations(self.activation, *parts, sections)
+        return markdown.write(rendering.document(self, checked=False))
+
+    def html(self) -> str:
+        """The derivation as one HTML page, with the numbers of every check."""
+        return self.document("html")
+
+    def document(self, form: str = "latex") -> str:
+        """The derivation with the numbers of every check: "latex", "markdown" or "html".
+
+        LaTeX is a whole article, HTML one page with MathML that needs no network. Raises
+        DefinitionError for another format.
+        """
+        write = writer(form)
+        return write(rendering.document(self, checked=True))
 
     def checks_markdown(self) -> str:
         """The numeric check of every step as a Markdown table."""
-        return rendering.checks(self.activation, self.checks)
+        return markdown.write(rendering.checks(self.activation, self.checks))
 
     def numpy_source(self) -> str:
         """Source text of the NumPy module that evaluates risk and gradient."""

@@ -26,21 +26,25 @@ _PRODUCTS = {(k, s): m, (k, k): R, (s, s): P}
 
 GRADIENT = "chain rule through weights"
 GRADIENT_REASON = (
-    "m_hf = k_h . s_f and R_hn = k_h . k_n, with s_f the spikes; G is the symmetric gradient in R."
+    r"$m_{hf} = k_h \cdot s_f$ and $R_{hn} = k_h \cdot k_n$, with $s_f$ the spikes; $G$ is the "
+    "symmetric gradient in $R$."
 )
 DESCENT = "gradient descent"
 DESCENT_REASON = (
-    "dk/dtau = -dE/dk; products of heads and spikes are m, R and the spikes' Gram matrix P."
+    r"$dk/d\tau = -\partial E / \partial k$; products of heads and spikes are $m$, $R$ and the "
+    "spikes' Gram matrix $P$."
 )
 ORTHONORMAL = "orthonormal spikes"
-ORTHONORMAL_REASON = "P is the identity."
+ORTHONORMAL_REASON = "$P$ is the identity."
 REST = "overlaps beyond the spikes"
 REST_REASON = (
-    "C = R - m m^T holds what heads share outside the span of the spikes: its equation is linear "
-    "in C, so that C stays positive semidefinite and C = 0 stays 0."
+    r"$C = R - m m^{\top}$ holds what heads share outside the span of the spikes: its equation is "
+    "linear in $C$, so that $C$ stays positive semidefinite and $C = 0$ stays 0."
 )
 DISSIPATION = "dissipation"
-DISSIPATION_REASON = "dE/dtau = -|dE/dk|^2 along the flow: the risk never increases."
+DISSIPATION_REASON = (
+    r"$dE/d\tau = -|\partial E / \partial k|^2$ along the flow: the risk never increases."
+)
 
 
 @dataclass(frozen=True)

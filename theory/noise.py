@@ -17,14 +17,15 @@ from theory.rules import exchangeability as tokens
 
 DEFINITION = "noise of a step"
 DEFINITION_REASON = (
-    "A step k_h <- k_h - (eta/D) sum_l delta_l^h X_l adds (eta/D)^2 sum_ln delta_l^h delta_n^k "
-    "X_l.X_n to R_hk; tokens have norm^2 D and are orthogonal, and D/eta steps make one unit of "
-    "tau, so that the overlaps gain eta Sigma_hk (over B for a mini-batch of B)."
+    r"A step $k_h \leftarrow k_h - (\eta / D) \sum_l \delta_{lh} X_l$ adds $(\eta / D)^2 \sum_{ln} "
+    r"\delta_{lh} \delta_{nk} X_l \cdot X_n$ to $R_{hk}$; tokens have squared norm $D$ and are "
+    r"orthogonal, and $D / \eta$ steps make one unit of $\tau$, so that the overlaps gain "
+    r"$\eta \Sigma_{hk}$ (over $B$ for a mini-batch of $B$)."
 )
 BACKWARD = "backward pass"
 BACKWARD_REASON = (
-    "delta_l^h by the chain rule: x_l^h enters a_l through the score and every token's attention "
-    "through the normalizer."
+    r"$\delta_{lh}$ by the chain rule: $x_{lh}$ enters $a_{lh}$ through the score and every token's "
+    "attention through the normalizer."
 )
 
 

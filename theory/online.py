@@ -24,11 +24,13 @@ i, j, d = sp.symbols("i j d", integer=True)
 l, n = sp.symbols("l n", integer=True)
 
 LOSS = "loss of one sample"
-LOSS_REASON = "y - yhat = sum_l c_l X_l, so |y - yhat|^2 / D needs the tokens' Gram matrix only."
+LOSS_REASON = (
+    r"$y - \hat y = \sum_l c_l X_l$, so $|y - \hat y|^2 / D$ needs the tokens' Gram matrix only."
+)
 SAMPLE = "gradient of one sample"
 SAMPLE_REASON = (
-    "x_l^i = k_i . X_l + b_i, and a bias that holds R_ii moves with k_i; along the spikes, along "
-    "the heads beyond them, and the Gram matrix of the rest."
+    r"$x_{li} = k_i \cdot X_l + b_i$, and a bias that holds $R_{ii}$ moves with $k_i$; along the "
+    "spikes, along the heads beyond them, and the Gram matrix of the rest."
 )
 
 

@@ -27,12 +27,12 @@ def likelihood_ratio() -> Derivation:
         sp.expand(data.log_density(sym.l) - data.log_density(sym.NOISE_TOKEN)),
     )
     record = record.then(
-        "other tokens cancel", "Both hypotheses agree on every token but l.", data.locate
+        "other tokens cancel", "Both hypotheses agree on every token but $l$.", data.locate
     )
     record = record.then(
-        "projection", "Only u_lf = k_f . X_l enters, F numbers a token.", data.project
+        "projection", r"Only $u_{lf} = k_f \cdot X_l$ enters, $F$ numbers a token.", data.project
     )
-    record = record.then("orthonormality", "k_f . k_g = delta_fg.", data.orthonormalize)
+    record = record.then("orthonormality", r"$k_f \cdot k_g = \mathbf{1}[f = g]$.", data.orthonormalize)
     return record.then("sums", "The implied sums over spikes written out.", data.explicit)
 
 

@@ -1,26 +1,13 @@
-"""Second derivatives as Markdown: of averages, and along directions of m, R and the heads."""
+"""Second derivatives: of averages, and along directions of m, R and the heads."""
 
 from __future__ import annotations
 
-from theory import symbols as sym
-from theory.derivation import Step
-from theory.index_notation import latex as tensor_latex
-from theory.rendering import latex
+from collections.abc import Sequence
 
-_NAMES = {
-    "{d_{mean}}": r"\dot{\mu}",
-    "{d_{covariance}}": r"\dot{C}",
-    "{dE_{m}}": r"\dot{E}^m",
-    "{dG}": r"\dot{G}",
-    "{dm}": r"\dot{m}",
-    "{dR}": r"\dot{R}",
-    "{dk}": r"\dot{k}",
-    "{E_{m}}": r"{E^m}",
-    "{slope}": "M^1",
-    "{curvature}": "M^2",
-    "{third}": "M^3",
-    "{fourth}": "M^4",
-}
+from theory.document.parts import Section, paragraph
+from theory.printing import latex, tensor_latex
+from theory.rendering_steps import Entry, letters, rendered, token
+
 _LEFTS = (
     r"\delta_z E[M]",
     r"\delta_y \delta_z E[M]",
@@ -35,33 +22,34 @@ _LEFTS = (
 )
 
 
-def sections(averages: tuple[Step, ...], tensors: tuple[Step, ...]) -> list[str]:
-    """The section on second derivatives of equations.md."""
-    return [
-        "## Second derivatives",
-        *(_average(step) for step in averages),
-        "Along directions $z$, $y$ of $m$ and $R$, changes dotted; $M$ is the first variation of "
-        "the risk and $M^n$ the averages of its $n$-th derivatives in the logits, of rows $a$ "
-        "(components of the prior and the noise token) with weights $w_a$. To the second change of "
-        "$E[M]$ comes the second variation, in which two averages change.",
-        *_tensors(tensors),
-    ]
+def second(averages: Sequence[Entry], tensors: Sequence[Entry]) -> Section:
+    """The same theorems once more, then changes along directions."""
+    return Section(
+        "Second derivatives",
+        (
+            *rendered(averages, [_average(n, entry) for n, entry in enumerate(averages)]),
+            paragraph(
+                "Along directions $z$, $y$ of $m$ and $R$, changes dotted; $M$ is the first "
+                "variation of the risk and $M^n$ the averages of its $n$-th derivatives in the "
+                "logits, of rows $a$ (components of the prior and the noise token) with weights "
+                "$w_a$. To the second change of $E[M]$ comes the second variation, in which two "
+                "averages change."
+            ),
+            *rendered(
+                tensors,
+                [
+                    f"{left} = {tensor_latex(entry.step.after, entry.step.free)}"
+                    for entry, left in zip(tensors, _LEFTS, strict=True)
+                ],
+            ),
+        ),
+    )
 
 
-def _average(step: Step) -> str:
-    token = r"\star" if step.density == sym.RELEVANT else "0"
-    letters = "".join("hk"[head - 1] for head in step.heads)
-    left = rf"\partial / \partial C^{token}_{{{letters}}}"
-    return f"**{step.rule}**\n\n$${left}\\left({latex(step.before)}\\right) = {latex(step.after)}$$"
-
-
-def _tensors(steps: tuple[Step, ...]) -> list[str]:
-    parts, last = [], ""
-    for step, left in zip(steps, _LEFTS, strict=True):
-        text = tensor_latex(step.after, step.free)
-        for name, spelling in _NAMES.items():
-            text = text.replace(name, spelling)
-        heading = "" if step.reason == last else f"**{step.rule}.** {step.reason}\n\n"
-        parts.append(f"{heading}$${left} = {text}$$")
-        last = step.reason
-    return parts
+def _average(number: int, entry: Entry) -> str:
+    """By a noise token's covariance: of a derivative in its mean, then in the other's covariance."""
+    step = entry.step
+    heads = letters(step)
+    first = rf"\mu^{{0}}_{{{heads[0]}}}" if number % 2 == 0 else rf"C^{{\star}}_{{{heads}}}"
+    below = rf"\partial C^{{{token(step)}}}_{{{heads}}} \partial {first}"
+    return rf"\frac{{\partial^2 E}}{{{below}}} \ni {latex(step.after)}"

@@ -7,6 +7,7 @@ import sympy as sp
 from theory import symbols as sym
 from theory.activation import Activation
 from theory.derivation import Derivation
+from theory.document.parts import plain
 from theory.expectation import Mean
 from theory.rules import collection, gain, gamma_lift, heads, independence, log_lift
 from theory.rules import exchangeability as tokens
@@ -49,7 +50,7 @@ def insert_functions(expression: sp.Expr, activation: Activation) -> sp.Expr:
 def derive_risk(activation: Activation) -> Derivation:
     """All steps from the definition to the closed population risk of one activation."""
     record = Derivation.start(
-        "definition", "The per-sample loss of the D -> oo limit.", definition()
+        "definition", r"The per-sample loss of the $D \to \infty$ limit, averaged.", definition()
     )
     record = record.then(tokens.NAME, tokens.REASON, tokens.exchangeability)
     if activation.scope == "heads":
@@ -58,7 +59,7 @@ def derive_risk(activation: Activation) -> Derivation:
         record = record.then(heads.NAME, heads.REASON, heads.sum_over_heads)
     record = record.then(
         "activation",
-        f"Definition of the family, scope {activation.scope}, with any score f and normalizer g.",
+        f"Definition of the family, scope {activation.scope}, with any score $f$ and normalizer $g$.",
         lambda e: insert_activation(e, activation),
     )
     if activation.scope != "none":
@@ -73,6 +74,6 @@ def derive_concrete_risk(activation: Activation) -> Derivation:
     """The same derivation, ending with the activation's own score and normalizer."""
     return derive_risk(activation).then(
         "functions",
-        f"The score and the normalizer of {activation.name}.",
+        f"The score and the normalizer of {plain(activation.name)}.",
         lambda e: insert_functions(e, activation),
     )

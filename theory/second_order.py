@@ -36,13 +36,17 @@ TRANSPORT_REASON = (
     "averages of one derivative more and of two more."
 )
 LOGITS = "logits along a direction"
-LOGITS_REASON = "The product rule on mean and covariance of the logits; only C bends."
+LOGITS_REASON = "The product rule on mean and covariance of the logits; only $C$ bends."
 WEIGHTS = "order parameters along heads"
-WEIGHTS_REASON = "m_hf = k_h . s_f and R_hn = k_h . k_n when the heads move."
+WEIGHTS_REASON = r"$m_{hf} = k_h \cdot s_f$ and $R_{hn} = k_h \cdot k_n$ when the heads move."
 HESSIAN = "Hessian in weight space"
-HESSIAN_REASON = "The product rule on the gradient dE/dk when heads, E_m and G move."
+HESSIAN_REASON = (
+    r"The product rule on the gradient $\partial E / \partial k$ when heads, $E^m$ and $G$ move."
+)
 JACOBIAN = "flow Jacobian"
-JACOBIAN_REASON = "The product rule on dm/dtau and dR/dtau when m, R, E_m and G move."
+JACOBIAN_REASON = (
+    r"The product rule on $dm/d\tau$ and $dR/d\tau$ when $m$, $R$, $E^m$ and $G$ move."
+)
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,14 @@ from theory.expectation import Average
 
 BONNET = "Bonnet"
 BONNET_REASON = (
-    "d/dmu_h E[X] = E[d_h X] for a Gaussian average, applied to each average of the token by the "
-    "product rule (first variation)."
+    r"$\partial \mathbb{E}[X] / \partial \mu_h = \mathbb{E}[\partial X / \partial x_h]$ for a "
+    "Gaussian average, applied to each average of the token by the product rule (first variation)."
 )
 PRICE = "Price"
 PRICE_REASON = (
-    "d/dC_hh E[X] = E[d_h d_h X] / 2, and d/dC_hk E[X] = E[d_h d_k X] for the shared entry of two "
-    "heads."
+    r"$\partial \mathbb{E}[X] / \partial C_{hh} = \mathbb{E}[\partial^2 X / \partial x_h^2] / 2$, "
+    r"and $\partial \mathbb{E}[X] / \partial C_{hk} = \mathbb{E}[\partial^2 X / \partial x_h "
+    r"\partial x_k]$ for the shared entry of two heads."
 )
 
 

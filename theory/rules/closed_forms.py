@@ -16,7 +16,7 @@ from theory.functions import BivariateNormalCdf, NormalCdf, Ramp, Step
 
 NAME = "closed forms"
 REASON = (
-    "Moments by Stein's recursion, exponentials by tilting the mean, Phi and erf by one more "
+    "Moments by Stein's recursion, exponentials by tilting the mean, $\\Phi$ and erf by one more "
     "Gaussian variable, step and ramp by truncated moments."
 )
 

@@ -10,7 +10,7 @@ from theory.expectation import LengthPower, Mean, linear
 NAME = "exchangeability"
 REASON = (
     "Noise tokens are independent and identically distributed: the sum over tokens is its "
-    "relevant member and L - 1 times any one noise token."
+    "relevant member and $L - 1$ times any one noise token, written 0."
 )
 
 

@@ -8,7 +8,7 @@ from theory import symbols as sym
 from theory.expectation import Mean
 
 NAME = "gain"
-REASON = "A_l = gamma a_l, one common gain: the risk is a quadratic polynomial in it."
+REASON = r"$A_l = \gamma a_l$, one common gain: the risk is a quadratic polynomial in it."
 
 
 def take_out_gain(expression: sp.Expr) -> sp.Expr:

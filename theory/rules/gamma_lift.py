@@ -9,8 +9,8 @@ from theory.expectation import Mean
 
 NAME = "Gamma lift"
 REASON = (
-    "Z^-q = (1/Gamma(q)) int_0^oo t^(q-1) exp(-t Z) dt for Z > 0; Z is a sum over independent "
-    "tokens, and an exponential of a sum is a product."
+    r"$Z^{-q} = \frac{1}{\Gamma(q)} \int_0^{\infty} t^{q-1} e^{-t Z}\, dt$ for $Z > 0$; $Z$ is a "
+    "sum over independent tokens, and an exponential of a sum is a product."
 )
 
 

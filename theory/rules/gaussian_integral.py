@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 NAME = "completing the square"
-REASON = "int exp(-a (x - b)^2 / 2 + c) dx = sqrt(2 pi / a) e^c for a > 0."
+REASON = r"$\int e^{-a (x - b)^2 / 2 + c}\, dx = \sqrt{2 \pi / a}\, e^c$ for $a > 0$."
 
 
 def complete_square(exponent: sp.Expr, variable: sp.Symbol) -> tuple[sp.Expr, sp.Expr, sp.Expr]:

@@ -9,7 +9,7 @@ from theory.expectation import Mean
 
 NAME = "sum over heads"
 REASON = (
-    "A_l = gamma sum_h a_l^h; a square of a sum is its diagonal and twice its pairs, so that "
+    r"$A_l = \gamma \sum_h a_{lh}$; a square of a sum is its diagonal and twice its pairs, so that "
     "two heads at once are all that is ever needed."
 )
 

@@ -9,8 +9,8 @@ from theory.expectation import Average, LengthPower, Mean
 
 NAME = "independence"
 REASON = (
-    "Given the location, the L tokens are independent: one average for the relevant token, one "
-    "for each noise token, and the L - 1 equal ones make a power."
+    "Given the location, the $L$ tokens are independent: one average for the relevant token, one "
+    "for each noise token, and the $L - 1$ equal ones make a power."
 )
 
 

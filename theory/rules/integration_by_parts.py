@@ -9,8 +9,9 @@ from theory.expectation import Average, linear
 
 NAME = "integration by parts"
 REASON = (
-    "int_0^oo v G' dt = [v G] - int_0^oo v' G dt; every average carries exp(-t Lambda), which "
-    "is 1 at t = 0 and leaves nothing at t = oo, because Lambda > 0."
+    r"$\int_0^{\infty} v G'\, dt = [v G]_0^{\infty} - \int_0^{\infty} v' G\, dt$; every average "
+    r"carries $e^{-t \Lambda}$, which is 1 at $t = 0$ and leaves nothing at $t = \infty$, because "
+    r"$\Lambda > 0$."
 )
 
 RANGE = (sp.Tuple(sym.t, 0, sp.oo),)

@@ -1,0 +1,1 @@
+"""Documents: one representation, and writers for LaTeX, Markdown and HTML."""
