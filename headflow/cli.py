@@ -69,11 +69,15 @@ def derive(
     act: Any,
     everything: Annotated[bool, typer.Option("--all", help="Rebuild the catalogue.")] = False,
     folder: Annotated[Path, typer.Option(help="Where to write.")] = Path("derived"),
+    form: Annotated[
+        str | None,
+        typer.Option("--format", help="Print one document instead: latex, markdown or html."),
+    ] = None,
     as_json: JsonOpt = False,
     out: OutOpt = None,
 ) -> None:
     """Derive the risk of an activation; print its equation, write equations, kernels, checks."""
-    from headflow.derivations import write, write_bayes_risk
+    from headflow.derivations import print_document, require_holds, write, write_bayes_risk
     from headflow.store import DERIVATIONS, require_writable
     from numerics.errors import InputError
     from theory.catalogue import CATALOGUE
@@ -81,6 +85,11 @@ def derive(
 
     if everything == (act is not None):
         raise InputError("derive: give one activation, or --all for the whole catalogue")
+    if form is not None:
+        if everything or as_json:
+            raise InputError("derive: --format is one document; leave out --all and --json")
+        print_document(act, form, out)
+        return
     if everything:
         folder = DERIVATIONS
     require_writable(folder)
@@ -89,10 +98,7 @@ def derive(
             write(Derived(member), folder)
         write_bayes_risk(folder)
         return
-    derived = Derived(act)
-    failed = [step.rule for step, result in derived.checks if not result.passed]
-    if failed:
-        fail(f"derive: steps that do not hold in numbers: {', '.join(failed)}")
+    derived = require_holds(Derived(act))
     where = write(derived, folder)
     result = {
         "activation": act.definition(),

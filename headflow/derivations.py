@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headflow.store import folder_name, write_whole
+from headflow.output import fail
+from headflow.store import folder_name, require_writable, write_whole
 from theory import bayes_codegen, bayes_rendering
+from theory.activation import Activation
 from theory.derived import Derived
+from theory.document.writers import writer
 
 
 def documents(derived: Derived) -> dict[str, str]:
@@ -42,3 +45,28 @@ def write(derived: Derived, root: Path) -> Path:
     for name, text in documents(derived).items():
         write_whole(folder / name, text)
     return folder
+
+
+def require_holds(derived: Derived) -> Derived:
+    """The derivation itself, or exit status 1 when a step does not hold in numbers."""
+    failed = [step.rule for step, result in derived.checks if not result.passed]
+    if failed:
+        fail(f"derive: steps that do not hold in numbers: {', '.join(failed)}")
+    return derived
+
+
+def print_document(activation: Activation, form: str, out: Path | None) -> None:
+    """The derivation as one document, on the terminal or in the file ``out``.
+
+    Raises DefinitionError for an unknown format and InputError for a file that cannot be written,
+    before any work.
+    """
+    writer(form)
+    if out is not None:
+        require_writable(out.parent)
+    text = require_holds(Derived(activation)).document(form)
+    if out is None:
+        print(text, end="")
+        return
+    write_whole(out, text)
+    print(f"written: {out}")

@@ -7,27 +7,18 @@ from importlib.resources import files
 from math import floor, log10
 from typing import Any
 
-from latex2mathml.converter import convert
+from sympy import Expr
 
-from theory import rendering
 from theory.derived import Derived
+from theory.document import html
+from theory.document.parts import Text
+from theory.printing import collected_latex
 
 
 def page(title: str, sections: list[str]) -> str:
     """The whole document."""
     style = files("headflow").joinpath("page.css").read_text(encoding="utf-8")
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en"><head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(title)}</title><style>{style}</style></head><body><main>",
-            f"<h1>{escape(title)}</h1>",
-            *sections,
-            "</main></body></html>",
-            "",
-        ]
-    )
+    return html.page(title, sections, style=style)
 
 
 def section(heading: str, *parts: str) -> str:
@@ -63,23 +54,24 @@ def number(value: float, error: float) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f} ± {error:.1g}"
 
 
-def math(latex: str, *, block: bool = True) -> str:
-    """MathML of a LaTeX formula."""
-    markup = convert(latex, display="block" if block else "inline")
-    return f'<div class="scroll">{markup}</div>' if block else markup
+def math(latex: str) -> str:
+    """MathML of a displayed formula."""
+    return html.equation(latex)
 
 
 def derivation(derived: Derived) -> str:
     """The final equation, and every step behind a fold."""
-    equation = "".join(math(line) for line in rendering.risk_lines(derived.risk, "E"))
-    steps = []
-    for step in derived.derivation.steps:
-        formulas = "".join(math(line) for line in rendering.risk_lines(step.after, "E"))
-        steps.append(
-            f"<li><strong>{escape(step.rule)}.</strong> {escape(step.reason)}{formulas}</li>"
-        )
-    return (
-        f"<h3>{escape(derived.activation.name)}</h3>{equation}"
-        f"<details><summary>{len(steps)} steps from the definition</summary>"
-        f'<ol start="0">{"".join(steps)}</ol></details>'
+    steps = "".join(
+        f"<li><strong>{escape(step.rule)}.</strong> {html.text(Text.of(step.reason))}"
+        f"{_risk(step.after)}</li>"
+        for step in derived.derivation.steps
     )
+    return (
+        f"<h3>{escape(derived.activation.name)}</h3>{_risk(derived.risk)}"
+        f"<details><summary>{len(derived.derivation.steps)} steps from the definition</summary>"
+        f'<ol start="0">{steps}</ol></details>'
+    )
+
+
+def _risk(expression: Expr) -> str:
+    return math(f"E = {collected_latex(expression)}")

@@ -133,8 +133,8 @@ def section(done: list[Study]) -> str:
         page.paragraph(
             "Time is τ = steps × learning rate / D. Shaded: plateaus of the risk. Dashed: half of "
             "the final spread over heads along a direction. Directions: those of the prior's "
-            "covariance, largest variance first. With E^m = dE/dm, G = dE/dR and Σ the second "
-            "moment of the backpropagated errors:"
+            "covariance, largest variance first. With E^m = dE/dm, G = dE/dR, learning rate η, "
+            "mini-batch size B and Σ the second moment of the backpropagated errors:"
         ),
         *(page.math(line) for line in flow_lines()),
     ]

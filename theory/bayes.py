@@ -61,7 +61,9 @@ def derive_bayes_risk() -> Derivation:
     record = record.then(
         exchangeability.NAME, exchangeability.REASON, exchangeability.exchangeability
     )
-    record = record.then("posterior", r"$w_l = \Lambda(u_l) / \sum_j \Lambda(u_j)$.", insert_posterior)
+    record = record.then(
+        "posterior", r"$w_l = \Lambda(u_l) / \sum_j \Lambda(u_j)$.", insert_posterior
+    )
     record = record.then(gamma_lift.NAME, gamma_lift.REASON, gamma_lift.gamma_lift)
     record = record.then(independence.NAME, independence.REASON, independence.independence)
     record = record.then(
@@ -72,8 +74,8 @@ def derive_bayes_risk() -> Derivation:
     record = record.then("one integral", "Integrals of one range add up.", _one_integral)
     record = record.then(
         integration_by_parts.NAME,
-        integration_by_parts.REASON
-        + r" Here $v = t$ and $G = \phi'' \phi^{L-1}$ with $\phi(t) = \mathbb{E}_0[e^{-t \Lambda}]$.",
+        integration_by_parts.REASON + r" Here $v = t$ and $G = \phi'' \phi^{L-1}$ with "
+        r"$\phi(t) = \mathbb{E}_0[e^{-t \Lambda}]$.",
         lambda e: integration_by_parts.by_parts(
             e, sym.t, curvature * others, _at_zero(sym.t * curvature * others)
         ),
@@ -87,13 +89,14 @@ def derive_bayes_risk() -> Derivation:
     )
     record = record.then(
         change_of_measure.NAME,
-        r"$-\phi' = \mathbb{E}_0[\Lambda e^{-t \Lambda}] = \mathbb{E}_\star[e^{-t \Lambda}]$, which "
-        "stays in $[0, 1]$.",
+        r"$-\phi' = \mathbb{E}_0[\Lambda e^{-t \Lambda}] = \mathbb{E}_\star[e^{-t \Lambda}]$, "
+        "which stays in $[0, 1]$.",
         lambda e: change_of_measure.to_relevant(e, ONE_TOKEN),
     )
     return record.then(
         "logarithm of the lift",
-        "$t = e^s$, $dt = e^s ds$: in $s$ the integrand is smooth on the scale 1 for every evidence.",
+        "$t = e^s$, $dt = e^s ds$: in $s$ the integrand is smooth on the scale 1 for every "
+        "evidence.",
         _log_lift,
     )
 

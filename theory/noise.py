@@ -24,8 +24,8 @@ DEFINITION_REASON = (
 )
 BACKWARD = "backward pass"
 BACKWARD_REASON = (
-    r"$\delta_{lh}$ by the chain rule: $x_{lh}$ enters $a_{lh}$ through the score and every token's "
-    "attention through the normalizer."
+    r"$\delta_{lh}$ by the chain rule: $x_{lh}$ enters $a_{lh}$ through the score and every "
+    "token's attention through the normalizer."
 )
 
 

@@ -32,7 +32,9 @@ def likelihood_ratio() -> Derivation:
     record = record.then(
         "projection", r"Only $u_{lf} = k_f \cdot X_l$ enters, $F$ numbers a token.", data.project
     )
-    record = record.then("orthonormality", r"$k_f \cdot k_g = \mathbf{1}[f = g]$.", data.orthonormalize)
+    record = record.then(
+        "orthonormality", r"$k_f \cdot k_g = \mathbf{1}[f = g]$.", data.orthonormalize
+    )
     return record.then("sums", "The implied sums over spikes written out.", data.explicit)
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from theory.derived import Derived
 
 HOW_CHECKED = (
-    "The check of a step is both of its sides as numbers. Equalities: on a toy law of the logits with all "
-    "tokens written out ($L = 3$, $H = 2$, unequal odds). Derivatives and closed forms: on "
-    "Gaussian logits at an asymmetric point, derivatives against central differences. "
+    "The check of a step is both of its sides as numbers. Equalities: on a toy law of the logits "
+    "with all tokens written out ($L = 3$, $H = 2$, unequal odds). Derivatives and closed forms: "
+    "on Gaussian logits at an asymmetric point, derivatives against central differences. "
     "Dynamics: on random vectors, contracted with one array of unequal numbers."
 )
 
@@ -39,8 +39,9 @@ def document(derived: Derived, *, checked: bool) -> Document:
         return taken
 
     where = (
-        HOW_CHECKED if checked else "`checks.md` has each step as numbers, and `kernels.py` "
-        "evaluates the result."
+        HOW_CHECKED
+        if checked
+        else "`checks.md` has each step as numbers, and `kernels.py` evaluates the result."
     )
     spectrum = derived.saddle
     return Document(

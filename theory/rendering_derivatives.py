@@ -10,6 +10,16 @@ from theory.document.parts import Block, Equation, Section, paragraph
 from theory.printing import latex, tensor_latex
 from theory.rendering_steps import Entry, letters, rendered, token
 
+_PAIRS = (
+    r"The sign $\ni$ says that the risk's derivative is a sum of such terms: those of head $h$ by "
+    "itself, then those of every pair $h$, $k$."
+)
+_TERMS = {
+    "none": _PAIRS,
+    "tokens": _PAIRS,
+    "heads": "Sums over $h$ are over all heads, and $x_k$ is the logit of any one of them.",
+}
+
 
 def closed_forms(entries: Sequence[Entry]) -> list[Section]:
     """The averages that are known; nothing where none is."""
@@ -31,9 +41,7 @@ def gradient(activation: Activation, entries: Sequence[Entry]) -> Section:
             paragraph(
                 r"Bonnet's and Price's theorems give the derivative of each kind of term in the "
                 r"mean $\mu_h$ and the covariance $C_{hk}$ of the logits of the relevant token "
-                r"($\star$) and of a noise token ($0$). The sign $\ni$ says that the risk's "
-                r"derivative is a sum of such terms: those of head $h$ by itself, then those of "
-                r"every pair $h$, $k$."
+                rf"($\star$) and of a noise token ($0$). {_TERMS[activation.scope]}"
             )
         )
     elif activation.scope == "none":
@@ -60,7 +68,8 @@ def _derivative(entry: Entry) -> str:
     variable = rf"\mu^{{{mark}}}_{{{letters(step)}}}"
     if step.relation == "covariance":
         variable = rf"C^{{{mark}}}_{{{letters(step)}}}"
-    return rf"\partial E / \partial {variable} \ni {latex(step.after)}"
+    sign = "=" if letters(step).startswith("k") else r"\ni"
+    return rf"\partial E / \partial {variable} {sign} {latex(step.after)}"
 
 
 def _order_parameters(activation: Activation) -> list[Block]:

@@ -34,8 +34,8 @@ _SAMPLE_LEFTS = (
 def gradient_flow(entries: Sequence[Entry]) -> Section:
     """Gradient descent on the heads, closed in the order parameters."""
     lead = paragraph(
-        r"$\tau$ = (steps) $\eta / D$ with the learning rate $\eta$; $E^m = \partial E / \partial m$ "
-        r"and $G$ as above. Free biases and a free gain move by "
+        r"$\tau$ = (steps) $\eta / D$ with the learning rate $\eta$; "
+        r"$E^m = \partial E / \partial m$ and $G$ as above. Free biases and a free gain move by "
         r"$-\partial E / \partial \beta_h$ and $-\partial E / \partial \gamma$."
     )
     return Section("Gradient flow", (lead, *rendered(entries, _tensors(entries, _FLOW_LEFTS))))

@@ -41,10 +41,11 @@ def rendered(entries: Sequence[Entry], equations: Sequence[str]) -> Iterator[Blo
 
 def differentiated_by(step: Step) -> str:
     """What a derivative step differentiates by, in plain text."""
-    if step.relation not in ("mean", "covariance"):
+    if step.relation not in ("mean", "covariance", "origin"):
         return ""
-    token = "relevant" if step.density == sym.RELEVANT else "noise"
-    return f" ({step.relation} {letters(step)}, {token})"
+    what = "logit" if step.relation == "origin" else step.relation
+    place = "relevant" if step.density == sym.RELEVANT else "noise"
+    return f" ({what} {letters(step)}, {place})"
 
 
 def letters(step: Step) -> str:

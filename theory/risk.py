@@ -59,7 +59,8 @@ def derive_risk(activation: Activation) -> Derivation:
         record = record.then(heads.NAME, heads.REASON, heads.sum_over_heads)
     record = record.then(
         "activation",
-        f"Definition of the family, scope {activation.scope}, with any score $f$ and normalizer $g$.",
+        f"Definition of the family, scope {activation.scope}, with any score $f$ and normalizer "
+        "$g$.",
         lambda e: insert_activation(e, activation),
     )
     if activation.scope != "none":

@@ -22,8 +22,8 @@ _s, _t = sp.symbols("s t", real=True)
 
 RULE = "loss at the origin"
 REASON = (
-    "Derivatives of the per-sample loss by the logits $x_h$, $x_k$ of one token where all logits are "
-    "0; tokens that are alike are counted."
+    "Derivatives of the per-sample loss by the logits $x_h$, $x_k$ of one token where all logits "
+    "are 0; tokens that are alike are counted."
 )
 
 

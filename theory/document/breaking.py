@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from theory.document.formula import Bracket, Command, Group, Item, Leaf, Row, Scripted, parse, write
-from theory.document.widths import LARGE, RELATIONS, width
+from theory.document.widths import RELATIONS, width
 
 # Em that fit on a line of the article and of a page on a desktop.
 LINE = 48.0
@@ -62,7 +62,7 @@ def broken(latex: str, size: float = LINE) -> tuple[Line, ...]:
     """
     row = parse(latex)
     if width(row) <= size:
-        return (Line(0, latex.strip()),)
+        return (Line(0, write(row)),)
     page = _Page(size)
     relation = next((n for n, item in enumerate(row) if _is(item, RELATIONS)), -1)
     if relation >= 0:
@@ -171,7 +171,7 @@ def _ends(item: Item) -> bool:
 
 def _begins(row: Row, at: int) -> bool:
     """Whether a factor begins at an item, and is not the argument of what comes before."""
-    item = row[at].base if isinstance(row[at], Scripted) else row[at]
+    item = _core(row[at])
     if isinstance(item, Command):
         return item.name in (r"\mathbb", r"\frac", r"\sqrt", r"\operatorname")
     return isinstance(item, Bracket) or _is(item, (r"\sum", r"\int", "e", "f", "g"))
@@ -179,7 +179,7 @@ def _begins(row: Row, at: int) -> bool:
 
 def _breakable(item: Item) -> float:
     """The width of a bracket whose inside can be broken, else 0."""
-    core = item.base if isinstance(item, Scripted) else item
+    core = _core(item)
     if isinstance(core, Group) and len(core.inner) == 1:
         core = core.inner[0]
     if not isinstance(core, Bracket):
@@ -194,7 +194,7 @@ def _has_parts(row: Row) -> bool:
 
 def _bracket(item: Item) -> tuple[Bracket, tuple[Row | None, Row | None]]:
     scripts = (item.below, item.above) if isinstance(item, Scripted) else (None, None)
-    core = item.base if isinstance(item, Scripted) else item
+    core = _core(item)
     if isinstance(core, Group):
         core = core.inner[0]
     assert isinstance(core, Bracket)
@@ -225,13 +225,12 @@ def _with_bracket(item: Item) -> Row | None:
 
 def _is_tall(row: Row) -> bool:
     r"""Whether something in a row is taller than a letter with scripts."""
-    return any(
-        isinstance(core, Command)
-        and core.name == r"\frac"
-        or _is(core, LARGE)
-        or (isinstance(core, Bracket) and _is_tall(core.inner))
-        for core in (item.base if isinstance(item, Scripted) else item for item in row)
-    )
+    text = write(row)
+    return any(name in text for name in (r"\frac", r"\sum", r"\int"))
+
+
+def _core(item: Item) -> Item:
+    return item.base if isinstance(item, Scripted) else item
 
 
 def _is(item: Item, texts) -> bool:

@@ -78,8 +78,24 @@ def parse(latex: str) -> Row:
     return row
 
 
+def is_low(item: Item) -> bool:
+    """Whether brackets around an item may have the size of a letter."""
+    match item:
+        case Leaf(text):
+            return text not in (r"\sum", r"\int", r"\limits") and not text.startswith(r"\begin")
+        case Group(inner) | Bracket(_, inner, _):
+            return all(map(is_low, inner))
+        case Command(name, _, arguments):
+            return name not in (r"\frac", r"\sqrt") and all(map(is_low, arguments[0]))
+        case Scripted(base, _, above):
+            return is_low(base) and (
+                above is None or len(above) == 1 and isinstance(above[0], Leaf)
+            )
+
+
 def write(row: Row) -> str:
-    """LaTeX of a tree; what it was read from, but for spaces and braces around one symbol."""
+    """LaTeX of a tree: what it was read from, but for spaces, braces and brackets that need not
+    stretch."""
     return " ".join(_write(item) for item in row)
 
 
@@ -90,6 +106,8 @@ def _write(item: Item) -> str:
         case Group(inner):
             return f"{{{write(inner)}}}"
         case Bracket(left, inner, right):
+            if all(map(is_low, inner)):
+                return f"{left}{write(inner)}{right}"
             return rf"\left{left} {write(inner)} \right{right}"
         case Command(name, option, arguments):
             return name + option + "".join(f"{{{write(row)}}}" for row in arguments)

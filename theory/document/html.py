@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from importlib.resources import files
 
@@ -9,6 +10,18 @@ from latex2mathml.converter import convert
 
 from theory.document.breaking import broken
 from theory.document.parts import Block, Document, Equation, Paragraph, Span, Table, Text, Verdict
+
+_OVER = r"<munderover>\1</munderover>"
+# What the converter takes for operators or marks in a way that browsers no longer read.
+_REPAIRS = (
+    (re.compile(r'<mn mathvariant="bold">1</mn>'), "<mn>&#x1D7CF;</mn>"),
+    (re.compile(r"<mo>&#x0221E;</mo>"), "<mi>&#x221E;</mi>"),
+    (re.compile(r"<mi>&#x0007E;</mi>"), "<mo>&#x223C;</mo>"),
+    # Limits of a sum stand below and above it where there is room, inside brackets as well.
+    (re.compile(r"<msubsup>(<mo>&#x02211;</mo>(?:(?!<msubsup>).)*?)</msubsup>"), _OVER),
+    (re.compile(r"<msub>(<mo>&#x02211;</mo>(?:(?!<msub>).)*?)</msub>"), r"<munder>\1</munder>"),
+    (re.compile(r"<mo>([A-Za-z]+)</mo>"), r'<mi mathvariant="normal">\1</mi>'),
+)
 
 
 def write(document: Document) -> str:
@@ -69,12 +82,20 @@ def block(part: Block) -> str:
 
 def equation(latex: str) -> str:
     """A displayed formula, broken into lines, in a box of its own that scrolls when narrow."""
-    lines = (
-        f'<div style="margin-left:{1.2 * line.indent:.1f}em">{convert(line.latex, display="block")}'
-        "</div>"
-        for line in broken(latex)
-    )
+    lines = []
+    for line in broken(latex):
+        # A sign that begins a line is still one between two terms.
+        markup = mathml(f"{{}} {line.latex}" if line.indent else line.latex, block=True)
+        lines.append(f'<div style="margin-left:{1.2 * line.indent:.1f}em">{markup}</div>')
     return f'<div class="scroll equation" tabindex="0">{"".join(lines)}</div>'
+
+
+def mathml(latex: str, *, block: bool = False) -> str:
+    """MathML of a formula, set as browsers understand it."""
+    markup = convert(latex, display="block" if block else "inline")
+    for pattern, replacement in _REPAIRS:
+        markup = pattern.sub(replacement, markup)
+    return markup
 
 
 def text(words: Text) -> str:
@@ -90,6 +111,6 @@ def _table_row(row: tuple[Text, ...]) -> str:
 
 def _span(span: Span) -> str:
     if span.kind == "math":
-        return convert(span.text)
+        return mathml(span.text)
     tag = {"code": "code", "strong": "strong"}.get(span.kind)
     return f"<{tag}>{escape(span.text)}</{tag}>" if tag else escape(span.text)

@@ -48,5 +48,8 @@ def _span(span: Span) -> str:
 
 def _cell(text: Text) -> str:
     # A bar would end the cell, in a formula as well.
-    spans = (Span(re.sub(r"\\?\|", r"\\vert ", s.text), "math") if s.kind == "math" else s for s in text.spans)
+    spans = (
+        Span(re.sub(r"\\?\|", r"\\vert ", s.text), "math") if s.kind == "math" else s
+        for s in text.spans
+    )
     return "".join(_span(span).replace("|", r"\|") for span in spans)

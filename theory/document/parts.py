@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["text", "math", "code", "strong"]
 
-_MARKS = re.compile(r"\$(?P<math>[^$]+)\$|`(?P<code>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*|\\(?P<text>.)")
+_MARKS = re.compile(
+    r"\$(?P<math>[^$]+)\$|`(?P<code>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*|\\(?P<text>.)"
+)
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ def paragraph(marked: str) -> Paragraph:
     return Paragraph(Text.of(marked))
 
 
-def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
+def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
     """A table from cells with marks."""
     return Table(
         tuple(Text.of(cell) for cell in header),

@@ -20,7 +20,7 @@ RELATIONS = {
 }
 LARGE = {r"\sum": 1.6, r"\int": 1.15, r"\prod": 1.4}
 _SPACES = {r"\,": 0.17, r"\:": 0.23, r"\;": 0.28, r"\!": -0.17, r"\quad": 1.0, r"\qquad": 2.0}
-_FUNCTIONS = {r"\exp": 1.55, r"\ln": 0.95, r"\log": 1.4, r"\sin": 1.35, r"\cos": 1.4, r"\max": 2.0}
+_FUNCTIONS = re.compile(r"\\(exp|ln|log|a?(?:sin|cos|tan)h?|coth|max|min)")
 _SCRIPT, _SMALLEST = 0.72, 0.52
 
 
@@ -68,9 +68,11 @@ def _leaf(text: str, level: int) -> float:
         return spaced if level == 0 else 0.8
     if text == r"\limits":
         return 0.0
-    for known in (LARGE, _SPACES, _FUNCTIONS):
+    for known in (LARGE, _SPACES):
         if text in known:
             return known[text]
+    if _FUNCTIONS.fullmatch(text):
+        return 0.56 * len(text)
     if text.startswith("\\"):
         return 0.7
     if text.isdigit() or text.islower():

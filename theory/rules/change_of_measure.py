@@ -9,8 +9,8 @@ from theory.expectation import Average
 
 NAME = "change of measure"
 REASON = (
-    r"$\Lambda(u)$ is the likelihood ratio of a relevant and a noise token, averaged over $\theta$: "
-    r"$\mathbb{E}_\star[F] = \mathbb{E}_0[\Lambda F]$ for every function $F$ of $u$."
+    r"$\Lambda(u)$ is the likelihood ratio of a relevant and a noise token, averaged over "
+    r"$\theta$: $\mathbb{E}_\star[F] = \mathbb{E}_0[\Lambda F]$ for every function $F$ of $u$."
 )
 
 

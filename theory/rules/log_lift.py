@@ -10,8 +10,8 @@ from theory.expectation import Average
 NAME = "logarithm of the lift"
 REASON = (
     "$t = e^s$, $dt = e^s ds$: in $s$ the integrand is smooth on the scale 1 whatever the size of "
-    "the logits, and a uniform grid converges exponentially. Powers of $t$ join the score that they "
-    "multiply, where the product stays bounded."
+    "the logits, and a uniform grid converges exponentially. Powers of $t$ join the score that "
+    "they multiply, where the product stays bounded."
 )
 
 

@@ -10,8 +10,8 @@ from theory.expectation import Mean
 NAME = "posterior mean"
 REASON = (
     r"Given all tokens, $\mathbf{1}[l = \epsilon]$ has the mean $w_l$, so that "
-    r"$\mathbb{E}[\mathbf{1}[l = \epsilon] F_l] = \mathbb{E}[w_l F_l]$ for every $F$ of the tokens; "
-    "the weights $w_l$ add up to 1."
+    r"$\mathbb{E}[\mathbf{1}[l = \epsilon] F_l] = \mathbb{E}[w_l F_l]$ for every $F$ of the "
+    "tokens; the weights $w_l$ add up to 1."
 )
 
 
