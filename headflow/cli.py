@@ -54,13 +54,26 @@ def headflow(
 
 
 @app.command()
-def activations(as_json: JsonOpt = False, out: OutOpt = None) -> None:
+def activations(
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="A Markdown table of definitions and tiers.")
+    ] = False,
+    reach: Annotated[
+        bool, typer.Option("--reach", help="Train each as well, minutes (implies --markdown).")
+    ] = False,
+    as_json: JsonOpt = False,
+    out: OutOpt = None,
+) -> None:
     """List the built-in activations and their definitions."""
+    from headflow.catalogue_table import as_markdown, definitions, train
     from theory.catalogue import CATALOGUE
 
-    names = ("name", "score", "scope", "offset", "power", "bias", "gain")
-    rows = [{name: str(getattr(act, name)) for name in names} for act in CATALOGUE.values()]
-    emit(rows, text_table(rows), as_json, out)
+    acts = list(CATALOGUE.values())
+    trained = None
+    if reach:
+        trained = {act.name: train(act) for act in progress_bar(acts, "training")}
+    rows = definitions(acts, trained)
+    emit(rows, as_markdown(rows) if markdown or reach else text_table(rows), as_json, out)
 
 
 @app.command()

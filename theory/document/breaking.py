@@ -8,6 +8,7 @@ What is too wide without a bracket gets one: N/D is (1/D)(N) or N (D)^{-1}, e^X 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from theory.document.formula import Bracket, Command, Group, Item, Leaf, Row, Scripted, parse, write
 from theory.document.widths import RELATIONS, width
@@ -54,6 +55,7 @@ class _Page:
         return min(indent, _DEEPEST) * INDENT + size <= self.size
 
 
+@lru_cache(maxsize=1024)
 def broken(latex: str, size: float = LINE) -> tuple[Line, ...]:
     """The lines of a formula, none wider than ``size`` em as far as its parts allow.
 

@@ -10,14 +10,15 @@ from theory.document.parts import Block, Document, Equation, Paragraph, Span, Ta
 
 def write(document: Document) -> str:
     """The whole document."""
-    parts = [f"# {_text(document.title)}", *map(_block, document.lead)]
+    parts = [f"# {_text(document.title)}", *map(block, document.lead)]
     for section in document.sections:
-        parts += [f"## {section.heading}", *map(_block, section.blocks)]
+        parts += [f"## {section.heading}", *map(block, section.blocks)]
     return "\n\n".join(parts) + "\n"
 
 
-def _block(block: Block) -> str:
-    match block:
+def block(part: Block) -> str:
+    """One block."""
+    match part:
         case Paragraph(text):
             return _text(text)
         case Equation(latex):
@@ -26,7 +27,7 @@ def _block(block: Block) -> str:
             lines = [header, tuple(Text((Span("---"),)) for _ in header), *rows]
             return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
         case Verdict():
-            return f"*{block}*"
+            return f"*{part}*"
 
 
 def _equation(latex: str) -> str:
