@@ -12,13 +12,11 @@ from theory.document.parts import Document, Equation
 from theory.document.writers import writer
 
 NAMES = list(hf.CATALOGUE)
-# A user's own: a name of special characters, a long score, a joint normalizer, what is free.
+# A user's own: a name of special characters, and what is free.
 MINE = hf.Activation(
     r"50% <b>_x^2_</b> & $#\{|*`",
-    score="exp(x)*(1+tanh(x))",
-    normalizer="cosh(x)",
-    scope="heads",
-    offset="1/2",
+    score="x*sigmoid(x)",
+    scope="none",
     bias="norm+free",
     gain="free",
 )

@@ -138,9 +138,9 @@ def test_the_compiler_sees_what_is_wrong(tmp_path):
             [r"y = \frac{1}{2 d} \Bigl( a a a a a a", r"+ b b b b b b \Bigr)"],
         ),
         (
-            r"y = e^{- a a a a a a a a a - b b b b b b b b b}",
-            9.9,
-            [r"y = \exp \Bigl( - a a a a a a a a a", r"- b b b b b b b b b \Bigr)"],
+            r"y = e^{- a a a a a a - b b b b b b - c c c c c c}",
+            10.0,
+            [r"y = \exp \Bigl( - a a a a a a", r"- b b b b b b", r"- c c c c c c \Bigr)"],
         ),
         (
             r"y = \left[a a a a a\right]^{2} \left[b b b b b\right]",
