@@ -108,9 +108,8 @@ class Document:
 def plain(text: str) -> str:
     r"""Text that a user chose, so that none of its characters is taken for a mark.
 
-    >>> Text.of(plain("2**x")).spans
-    (Span(text='2', kind='text'), Span(text='*', kind='text'), Span(text='*', kind='text'), \
-Span(text='x', kind='text'))
+    >>> "".join(span.text for span in Text.of(plain("2**x $")).spans)
+    '2**x $'
     """
     return re.sub(r"([\\$`*])", r"\\\1", text)
 
