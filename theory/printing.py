@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
@@ -84,10 +87,17 @@ def latex(expression: sp.Expr) -> str:
     return _Printer({"ln_notation": True}).doprint(expression)
 
 
-def tensor_latex(expression: sp.Expr, free: tuple[sp.Symbol, ...]) -> str:
-    """LaTeX of a formula with implied sums; ``free`` are the indices that are not summed."""
+def tensor_latex(
+    expression: sp.Expr,
+    free: tuple[sp.Symbol, ...],
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """LaTeX of a formula with implied sums; ``free`` are the indices that are not summed.
+
+    names: how bases are spelled here that are called otherwise elsewhere.
+    """
     text = indexed(expression, free)
-    for name, spelling in _SPELLINGS.items():
+    for name, spelling in (*names.items(), *_SPELLINGS.items()):
         text = text.replace(name, spelling)
     return text
 

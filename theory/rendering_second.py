@@ -8,6 +8,8 @@ from theory.document.parts import Section, paragraph
 from theory.printing import latex, tensor_latex
 from theory.rendering_steps import Entry, letters, rendered, token
 
+# Averages of derivatives of any order, which the first order calls slope and curvature.
+_NAMES = {"{slope}": "{M^1}", "{curvature}": "{M^2}"}
 _LEFTS = (
     r"\delta_z E[M]",
     r"\delta_y \delta_z E[M]",
@@ -38,7 +40,7 @@ def second(averages: Sequence[Entry], tensors: Sequence[Entry]) -> Section:
             *rendered(
                 tensors,
                 [
-                    f"{left} = {tensor_latex(entry.step.after, entry.step.free)}"
+                    f"{left} = {tensor_latex(entry.step.after, entry.step.free, _NAMES)}"
                     for entry, left in zip(tensors, _LEFTS, strict=True)
                 ],
             ),
@@ -47,7 +49,7 @@ def second(averages: Sequence[Entry], tensors: Sequence[Entry]) -> Section:
 
 
 def _average(number: int, entry: Entry) -> str:
-    """By a noise token's covariance: of a derivative in its mean, then in the other's covariance."""
+    """By a noise token's covariance, of the derivative in its mean or the other's covariance."""
     step = entry.step
     heads = letters(step)
     first = rf"\mu^{{0}}_{{{heads[0]}}}" if number % 2 == 0 else rf"C^{{\star}}_{{{heads}}}"

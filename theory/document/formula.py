@@ -19,6 +19,8 @@ ARGUMENTS = {
     r"\operatorname": 1,
     r"\text": 1,
     r"\overline": 1,
+    r"\hat": 1,
+    r"\dot": 1,
 }
 # Of these, the ones whose argument is a word.
 WORDS = (r"\operatorname", r"\text", r"\mathrm")
