@@ -28,8 +28,8 @@ COMMANDS = set(
     \textbackslash \textasciicircum \textasciitilde \textless \textgreater \textbar \textquotedbl
     \frac \sqrt \sum \int \limits \substack \left \right \bigl \bigr \Bigl \Bigr \biggl \biggr
     \mathbb \mathbf \mathrm \operatorname \text \hat \dot \quad \times \cdot \leq \ni \in \sim
-    \ldots \to \leftarrow \infty \partial \nabla \ell \star \top \exp \log \ln \sin \cos \tan \sinh \cosh
-    \tanh \operatorname \gamma \delta \epsilon \eta \theta \lambda \mu \nu \pi \sigma \tau \phi
+    \ldots \to \leftarrow \infty \partial \nabla \ell \star \top \exp \log \ln \sin \cos
+    \tan \sinh \cosh \tanh \gamma \delta \epsilon \eta \theta \lambda \mu \nu \pi \sigma \tau \phi
     \chi \beta \rho \Gamma \Lambda \Sigma \Phi \, \: \; \\ \{ \} \$ \& \# \% \_""".split()
 )
 _TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|[{}$]", re.DOTALL)
