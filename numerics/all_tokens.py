@@ -15,6 +15,7 @@ from numerics.sobol import MAX_DIMENSION
 
 def dimension(law: LogitLaw, length: SequenceLength) -> int:
     """Normal variables of one sample: H a token; InputError above what Sobol points have."""
+    length.require_whole()
     size = law.heads * length.longest
     if size > MAX_DIMENSION:
         raise InputError(

@@ -68,7 +68,7 @@ def unspecialized_fixed_point(risk: PopulationRisk, heads: int) -> FixedPoint:
     Where theta has mean 0 and no common mode is unstable it is the origin. Raises InputError for
     an activation with a free bias or gain and where no such point is found.
     """
-    _require_fixed(risk)
+    require_fixed(risk)
     heads = count("heads", heads)
     mean = risk.prior.mean
     size = float(np.linalg.norm(mean))
@@ -79,7 +79,7 @@ def unspecialized_fixed_point(risk: PopulationRisk, heads: int) -> FixedPoint:
     found = _polished(risk, end, lambda a: one * a[None, :])
     if found is None:
         raise InputError("unspecialized fixed point: none found; the heads do not come to rest")
-    return _judged(risk, found, found @ found.T)
+    return judged(risk, found, found @ found.T)
 
 
 def origin_fixed_point(risk: PopulationRisk, heads: int) -> FixedPoint:
@@ -87,15 +87,15 @@ def origin_fixed_point(risk: PopulationRisk, heads: int) -> FixedPoint:
 
     Raises InputError where the gradient does not vanish there.
     """
-    _require_fixed(risk)
+    require_fixed(risk)
     origin = np.zeros((count("heads", heads), risk.prior.spikes))
-    residual = _residual(risk, origin)
+    residual = residual_of(risk, origin)
     if residual > RESIDUAL:
         raise InputError(
             f"origin: not a fixed point, its residual is {residual:.2g}; where theta has a mean "
             "the heads leave at once for the unspecialized point"
         )
-    return _judged(risk, origin, origin @ origin.T)
+    return judged(risk, origin, origin @ origin.T)
 
 
 def fixed_points(
@@ -109,7 +109,7 @@ def fixed_points(
     whose gradient takes more than a grid of 200,000 nodes. Points that differ by an order of the
     heads are one. Not every fixed point is found, saddles least of all. Raises InputError as above.
     """
-    _require_fixed(risk)
+    require_fixed(risk)
     heads, starts = count("heads", heads), count("starts", starts, least=0)
     spikes = risk.prior.spikes
     rng = np.random.default_rng(count("seed", seed, least=0))
@@ -124,14 +124,19 @@ def fixed_points(
     with suppress(InputError):
         found.append(origin_fixed_point(risk, heads))
     for m0, R0 in begun:
-        resting = _settled(risk, *_followed(risk, m0, R0))
+        resting = resting_from(risk, m0, R0)
         if resting is not None:
-            found.append(_judged(risk, resting, resting @ resting.T))
+            found.append(judged(risk, resting, resting @ resting.T))
     distinct: list[FixedPoint] = []
     for point in sorted(found, key=lambda one: one.risk.value):
-        if not any(_same(point, other) for other in distinct):
+        if not any(same_point(point, other) for other in distinct):
             distinct.append(point)
     return distinct
+
+
+def resting_from(risk: PopulationRisk, m: np.ndarray, R: np.ndarray) -> np.ndarray | None:
+    """Heads (H, width) at rest where the flow from (m, R) leads; None if they do not come to it."""
+    return _settled(risk, *_followed(risk, m, R))
 
 
 def _together(risk: PopulationRisk, start: np.ndarray, heads: int) -> np.ndarray:
@@ -139,7 +144,7 @@ def _together(risk: PopulationRisk, start: np.ndarray, heads: int) -> np.ndarray
     one = np.ones((heads, 1))
 
     def descend(tau: float, a: np.ndarray) -> np.ndarray:
-        return -_gradient(risk, one * a[None, :])[0].mean(axis=0)
+        return -slope_at(risk, one * a[None, :])[0].mean(axis=0)
 
     with one_thread():
         path = solve_ivp(descend, (0.0, FOLLOWED), start, rtol=FOLLOWED_RTOL, atol=1e-6)
@@ -169,19 +174,22 @@ def _polished(
     """Heads (H, width) at rest near ``start``, None if least squares does not bring them to it."""
 
     def slope(a: np.ndarray) -> np.ndarray:
-        return _gradient(risk, heads_at(a))[0].ravel()
+        return slope_at(risk, heads_at(a))[0].ravel()
 
     try:
         with one_thread():
             result = least_squares(slope, start, x_scale="jac", xtol=1e-15, ftol=1e-15, gtol=1e-14)
         k = heads_at(result.x)
-        return k if _residual(risk, k) <= RESIDUAL else None
+        return k if residual_of(risk, k) <= RESIDUAL else None
     except GridTooLarge:
         return None
 
 
-def _gradient(risk: PopulationRisk, k: np.ndarray) -> tuple[np.ndarray, float]:
-    """The gradient by the heads' coordinates (H, width), and the norm of its larger part."""
+def slope_at(risk: PopulationRisk, k: np.ndarray) -> tuple[np.ndarray, float]:
+    """The gradient by the heads' coordinates k (H, width), and the norm of its larger part.
+
+    Raises GridTooLarge where heads that share a normalizer take a grid of too many nodes.
+    """
     spikes, kernels = risk.prior.spikes, risk.kernels
     m, R, free = k[:, :spikes], k @ k.T, np.zeros(len(k))
     if risk.needs_points(m, R, free, DIGITS, MOST_GRID_NODES):
@@ -191,13 +199,15 @@ def _gradient(risk: PopulationRisk, k: np.ndarray) -> tuple[np.ndarray, float]:
     return weight_gradient(kernels, one, k), scale
 
 
-def _residual(risk: PopulationRisk, k: np.ndarray) -> float:
+def residual_of(risk: PopulationRisk, k: np.ndarray) -> float:
+    """Norm of the gradient at heads k over that of the larger of its parts; GridTooLarge."""
     with one_thread():
-        whole, scale = _gradient(risk, k)
+        whole, scale = slope_at(risk, k)
     return float(np.linalg.norm(whole)) / max(scale, 1e-300)
 
 
-def _judged(risk: PopulationRisk, k: np.ndarray, R: np.ndarray) -> FixedPoint:
+def judged(risk: PopulationRisk, k: np.ndarray, R: np.ndarray) -> FixedPoint:
+    """The fixed point with heads k (H, width), spikes first, and what its Hessian says."""
     m = k[:, : risk.prior.spikes]
     spectrum = weight_spectrum(risk, m, R)
     low = (spectrum.eigenvalue.values < 0) & ~is_flat(spectrum)
@@ -210,11 +220,11 @@ def _judged(risk: PopulationRisk, k: np.ndarray, R: np.ndarray) -> FixedPoint:
         verdict = f"saddle of index {index}, and {noise_index} in each noise direction"
     verdict += f" ({flat.told()})" if flat.total else ""
     return FixedPoint(
-        m, R, risk(m, R), _residual(risk, k), index, noise_index, flat, verdict, spectrum
+        m, R, risk(m, R), residual_of(risk, k), index, noise_index, flat, verdict, spectrum
     )
 
 
-def _same(one: FixedPoint, other: FixedPoint) -> bool:
+def same_point(one: FixedPoint, other: FixedPoint) -> bool:
     """Whether two points differ by an order of the heads only."""
     apart = np.abs(one.m[:, None] - other.m[None]).sum(axis=2)
     apart += np.abs(np.diag(one.R)[:, None] - np.diag(other.R))
@@ -225,7 +235,8 @@ def _same(one: FixedPoint, other: FixedPoint) -> bool:
     )
 
 
-def _require_fixed(risk: Any) -> None:
+def require_fixed(risk: Any) -> None:
+    """InputError for an activation whose biases or gain are trained."""
     if risk.kernels.FREE_BIAS or risk.kernels.FREE_GAIN:
         raise InputError(
             "fixed points: free biases and a free gain are not searched; give the activation a "

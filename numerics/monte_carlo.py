@@ -222,6 +222,7 @@ def _simulate(
 ) -> list[SampleMean]:
     """Means of each quantity over ``samples`` draws whose lengths follow their law."""
     samples = count("samples", samples, least=2)
+    length.require_whole()
     block = max(1, min(BLOCK, BLOCK_NUMBERS // (length.longest * width)))
     sizes = [min(block, samples - start) for start in range(0, samples, block)]
     odds = np.array(length.odds) / np.sum(length.odds)

@@ -1,0 +1,71 @@
+# notation: k heads (H, w) by coordinates, spikes first.
+"""Where a branch begins: fixed points by name, or one that is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numerics.checks import count
+from numerics.errors import InputError
+from numerics.fixed_points import (
+    RESIDUAL,
+    FixedPoint,
+    require_fixed,
+    residual_of,
+    resting_from,
+    unspecialized_fixed_point,
+)
+from numerics.hessian import coordinates
+from numerics.priors import FiniteSupport
+from numerics.risk import PopulationRisk
+from numerics.vector_field import GridTooLarge
+
+UNSPECIALIZED, ORIGIN, ATOMS = "unspecialized", "origin", "atoms"
+STARTS = (UNSPECIALIZED, ORIGIN, ATOMS)
+
+
+def starting_heads(risk: PopulationRisk, heads: Any, start_from: Any) -> np.ndarray:
+    """Heads (H, w) of a fixed point: "unspecialized", "origin", "atoms" or a FixedPoint.
+
+    "atoms": where gradient flow rests that starts from heads at the atoms of the prior, the most
+    probable first. InputError for a point that is not fixed, or where none is found.
+    """
+    require_fixed(risk)
+    if isinstance(start_from, FixedPoint):
+        m, R = start_from.m, start_from.R
+        if heads is not None and count("heads", heads) != len(m):
+            raise InputError(f"heads: start_from has {len(m)} heads, got {heads}")
+        if m.shape[1] != risk.prior.spikes:
+            raise InputError(f"start_from: expected {risk.prior.spikes} spikes, got {m.shape[1]}")
+        return _fixed(risk, coordinates(m, R))
+    heads = count("heads", heads)
+    if start_from == UNSPECIALIZED:
+        return unspecialized_fixed_point(risk, heads).m
+    if start_from == ORIGIN:
+        return _fixed(risk, np.zeros((heads, risk.prior.spikes)))
+    if start_from != ATOMS:
+        raise InputError(
+            f"start_from: expected one of {', '.join(STARTS)} or a FixedPoint, got {start_from!r}"
+        )
+    if not isinstance(risk.prior, FiniteSupport):
+        raise InputError("start_from: atoms needs a prior with finitely many atoms")
+    m = risk.prior.support[risk.prior.atoms_for(heads)]
+    k = resting_from(risk, m, m @ m.T)
+    if k is None:
+        raise InputError("start_from: heads that start at the atoms do not come to rest")
+    return k
+
+
+def _fixed(risk: PopulationRisk, k: np.ndarray) -> np.ndarray:
+    try:
+        residual = residual_of(risk, k)
+    except GridTooLarge:
+        raise InputError("start_from: the grid takes too many nodes at this point") from None
+    if residual > RESIDUAL:
+        raise InputError(
+            f"start_from: no fixed point where the range begins: the gradient is {residual:.1g} of "
+            f"its largest term there, expected at most {RESIDUAL:g}"
+        )
+    return k
