@@ -55,7 +55,8 @@ class Family:
 
 def activation_at(act: Activation, name: str, value: float) -> Activation:
     """The activation with one of its numbers at ``value``: where a value becomes kernels."""
-    return replace(act, **{name: float(value)})
+    changed: dict[str, Any] = {name: float(value)}
+    return replace(act, **changed)
 
 
 def continue_fixed_point(

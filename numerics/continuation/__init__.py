@@ -73,7 +73,7 @@ def switch_heads(
     low, high = sorted((limits.first, limits.last))
     if not low < event.parameter < high:
         raise InputError(
-            f"event: its parameter {event.parameter:.6g} is not inside the range {low:g} to {high:g}"
+            f"event: its parameter {event.parameter:.6g} is not between {low:g} and {high:g}"
         )
     along = null_vector(event, vector, sign)
     risks = remembered(risk_at)

@@ -80,14 +80,14 @@ def follow(
     """
     longest = LONGEST / max(1, points - 1)
     unit = 1.0 / max(1, points - 1)
-    branch, step = [first], longest
+    branch, step, grows = [first], longest, True
     while len(branch) < MOST * points:
         here = branch[-1]
         step = min(step, longest, unit / max(abs(float(here.tangent[-1])), 1e-12))
         try:
             there, left = _advance(system, limits, here, step, floor)
         except Unreachable as problem:
-            step /= 2
+            step, grows = step / 2, False
             if step < SHRINK * longest:
                 why = f"{problem}, step below {2 * step:.1g}; last good point p = {here.p:.10g}"
                 return Branch(system, limits, branch, False, why)
@@ -101,7 +101,7 @@ def follow(
             done = there.at.y[-1] == 1
             said = "reached" if done else "turned back outside the range at"
             return Branch(system, limits, branch, done, f"{said} p = {there.p:.10g}")
-        step *= 2
+        step, grows = step * (1.5 if grows else 1.0), True
     said = f"the {MOST * points} points were used up; last good point p = {branch[-1].p:.10g}"
     return Branch(system, limits, branch, False, said)
 

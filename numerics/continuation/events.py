@@ -39,7 +39,7 @@ def _of_turn(zero: Zero, turn: Turn) -> bool:
     there = turn.left <= zero.point.s <= turn.right
     if not there or not zero.mode.inside:
         return False
-    return bool(np.linalg.norm(zero.mode.vectors @ turn.null) > ALONG)
+    return bool(np.linalg.norm(zero.mode.vectors @ turn.mode.vectors.T) > ALONG)
 
 
 def _together(one: Zero, other: Zero) -> bool:
@@ -48,17 +48,15 @@ def _together(one: Zero, other: Zero) -> bool:
 
 
 def _turned(system: System, turn: Turn) -> Event:
-    modes = [mode for mode in turn.point.curvature.modes if mode.inside]
-    mode = max(modes, key=lambda one: float(np.linalg.norm(one.vectors @ turn.null)))
-    note = "met from its side branch" if turn.kind == PITCHFORK else ""
+    note = "met from its side branch" if turn.crosses else ""
     return Event(
         turn.kind,
         turn.point.p,
         turn.p_error,
-        mode.multiplicity,
-        mode.block,
+        turn.mode.multiplicity,
+        turn.mode.block,
         turn.point.at.x.reshape(system.shape),
-        turn.null.reshape(1, *system.shape),
+        turn.mode.vectors.reshape(turn.mode.multiplicity, *system.shape),
         note,
     )
 

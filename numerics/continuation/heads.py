@@ -29,17 +29,20 @@ class Heads:
     """The gradient of the risk in weight space, with the symmetries that a start keeps.
 
     risk_at: the risk at a value of the parameter. k (H, w): the start. turns: symmetries of the
-    prior all along, from ``symmetry.prior_symmetries``.
+    prior all along, from ``symmetry.prior_symmetries``. distance: what the start keeps but for so
+    much counts as kept.
     """
 
     accuracy = float(np.exp(-DIGITS))
 
-    def __init__(self, risk_at: RiskAt, k: np.ndarray, turns: Sequence[np.ndarray]):
+    def __init__(
+        self, risk_at: RiskAt, k: np.ndarray, turns: Sequence[np.ndarray], distance: float = 0.0
+    ):
         self.shape: tuple[int, int] = (k.shape[0], k.shape[1])
-        self.risk = remembered(risk_at)
+        self.risk = risk_at
         self.turns = turns
         self.spikes = len(turns[0])
-        self.basis = kept_subspace(k, self.spikes, turns)
+        self.basis = kept_subspace(k, self.spikes, turns, distance)
 
     def slope(self, x: np.ndarray, p: float) -> tuple[np.ndarray, float]:
         try:
@@ -64,6 +67,10 @@ class Heads:
             raise Unreachable(f"no Hessian at p = {p:.8g} ({problem})") from None
         matrix = self._in_coordinates(k, found)
         return Curvature(matrix, (*self._inside(k, matrix, found), *_noise(found)))
+
+    def symmetric_near(self, x: np.ndarray, distance: float) -> Heads | None:
+        more = Heads(self.risk, x.reshape(self.shape), self.turns, distance)
+        return more if more.basis.shape[1] < self.basis.shape[1] else None
 
     def _in_coordinates(self, k: np.ndarray, found: Hessian) -> np.ndarray:
         """The Hessian between the coordinates of ``k``, whose axes beyond the spikes are others."""

@@ -15,7 +15,9 @@ from numerics.continuation.system import RESIDUAL, Curvature, System, Unreachabl
 # least norm.
 NULL = 1e-7
 # Newton stops below GOAL, or below RESIDUAL where it gains no more than a factor SLOW.
-GOAL, SLOW, MOST_STEPS = 1e-11, 0.3, 12
+GOAL, SLOW, MOST_STEPS = 1e-11, 0.5, 12
+# Newton gives up where a step with the matrix of its own place makes F larger by this.
+GROWN = 2.0
 # Half width, in shares of the range, of the difference that gives dF/dq.
 WIDTH = 1e-4
 
@@ -114,26 +116,31 @@ def solve(
 ) -> Solved:
     """The solution of F(y) = 0 with row . (y - guess) = 0, by Newton with a kept ``matrix``.
 
-    Without one, or from where it converges slowly, a new one in each step. Least squares of least
+    It is updated by Broyden's rule, and made anew where convergence is slow. Least squares of least
     norm, so that null vectors of exact symmetries do no harm. Raises Unreachable.
     """
-    renew = matrix is None
     here = best = solved_at(system, limits, guess)
+    fresh = matrix is None
+    kept = bordered(system, limits, here) if matrix is None else matrix
     for _ in range(MOST_STEPS):
         if here.residual <= GOAL:
             return here
-        if renew:
-            matrix = bordered(system, limits, here)
-        border = np.vstack([matrix, row])
         target = np.append(system.basis.T @ here.slope, row @ (here.y - guess))
-        step = np.linalg.lstsq(border, target, rcond=NULL)[0]
+        step = np.linalg.lstsq(np.vstack([kept, row]), target, rcond=NULL)[0]
         after = solved_at(system, limits, here.y - step)
         best = min(best, after, key=lambda one: one.residual)
-        slow = not after.residual <= SLOW * here.residual
-        if slow and best.residual <= RESIDUAL:
+        if after.residual <= SLOW * here.residual:
+            # Broyden: what the step has told of F is put into the matrix.
+            change = system.basis.T @ (after.slope - here.slope) + kept @ step
+            kept, fresh = kept - np.outer(change, step) / (step @ step), False
+            here = after
+            continue
+        if best.residual <= RESIDUAL:
             return best
-        if not np.isfinite(after.residual):
+        if fresh and not after.residual < GROWN * here.residual:
             break
-        here = best if slow and not renew else after
-        renew = renew or slow
+        here = after if fresh else best
+        kept, fresh = bordered(system, limits, here), True
+    if best.residual <= RESIDUAL:
+        return best
     raise Unreachable(f"Newton did not converge at p = {best.p:.8g}")

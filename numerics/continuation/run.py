@@ -92,7 +92,7 @@ def null_vector(event: Event, which: Any, sign: Any) -> np.ndarray:
         raise InputError(f"event: no branch leaves a {event.kind}; choose {' or '.join(CROSSINGS)}")
     if event.null_vectors.shape[1:] != event.x.shape:
         raise InputError(
-            "event: its null vectors are orthogonal to spikes and heads, where no branch is followed"
+            "event: its null vectors are orthogonal to spikes and heads; none is followed there"
         )
     if sign not in (1, -1):
         raise InputError(f"sign: expected 1 or -1, got {sign!r}")

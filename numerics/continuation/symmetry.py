@@ -31,14 +31,18 @@ def prior_symmetries(priors: Sequence[Prior]) -> list[np.ndarray]:
     return found
 
 
-def kept_subspace(k: np.ndarray, spikes: int, turns: Sequence[np.ndarray]) -> np.ndarray:
+def kept_subspace(
+    k: np.ndarray, spikes: int, turns: Sequence[np.ndarray], distance: float = 0.0
+) -> np.ndarray:
     """Orthonormal basis (H w, d) of the heads that keep every symmetry of ``k`` (H, w).
+
+    What ``k`` keeps but for ``distance`` counts as kept.
 
     Symmetries: heads that are equal, in any order, and ``turns`` of the spikes that take the heads
     to the same ones in another order. The mean over a group projects on what it leaves alone.
     """
     heads, width = k.shape
-    near = SAME * max(1.0, float(np.abs(k).max()))
+    near = max(distance, SAME * max(1.0, float(np.abs(k).max())))
     equal = (np.abs(k[:, None] - k[None]).max(axis=2) <= near).astype(float)
     share = equal / equal.sum(axis=1, keepdims=True)
     mean = np.zeros((heads * width, heads * width))

@@ -55,17 +55,22 @@ class System(Protocol):
     """F is the gradient of something, so that dF/dx is symmetric.
 
     basis (n, d): orthonormal columns that span the unknowns with the symmetry that the branch
-    keeps; F lies in that span for x in it. Both methods raise Unreachable.
+    keeps; F lies in that span for x in it. shape: that of x for a reader. accuracy: error of F
+    over its largest term. All methods raise Unreachable.
     """
 
     basis: np.ndarray
     shape: tuple[int, int]
+    accuracy: float
 
     def slope(self, x: np.ndarray, p: float) -> tuple[np.ndarray, float]:
         """F (n,) and the size of the largest term that makes it up."""
 
     def curvature(self, x: np.ndarray, p: float) -> Curvature:
         """dF/dx and its eigenvalues."""
+
+    def symmetric_near(self, x: np.ndarray, distance: float) -> System | None:
+        """The same with the symmetries that x keeps to within ``distance``; None if no more."""
 
 
 def modes_of(matrix: np.ndarray, error: float, block: str) -> tuple[Mode, ...]:

@@ -6,28 +6,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import brentq, root_scalar
 
-from numerics.continuation.branch import Point, between
-from numerics.continuation.event import FOLD, PITCHFORK
-from numerics.continuation.newton import Range
-from numerics.continuation.system import System
+from numerics.continuation.branch import Point, between, point_at
+from numerics.continuation.event import BRANCH_POINT, FOLD, PITCHFORK
+from numerics.continuation.newton import Range, Solved, solve
+from numerics.continuation.system import Mode, System, Unreachable
 
-# A turn is located to this share of the step in which it lies.
+# A fold is located to this share of the step in which it lies.
 LOCATED = 1e-6
-# Branches cross at a turn where v . F_q passes through 0: it has opposite signs at the ends of the
-# step, and at the turn it is below this share of either end's.
-CROSSED = 0.1
+# Symmetries that the heads nearly keep in the middle of a step that crosses a symmetric point: to
+# this share of its length.
+NEARLY = 0.4
+# First step of the search on the symmetric branch, as a share of the range.
+NEIGHBOURHOOD = 1e-3
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A turn at ``point``; p_error bounds its parameter. left: where its step begins, in s."""
+    """A turn at ``point``, whose parameter p_error bounds, in the step from left to right (in s).
+
+    mode: the one that vanishes there.
+    """
 
     kind: str
     point: Point
     p_error: float
-    null: np.ndarray
+    mode: Mode
     left: float
     right: float
 
@@ -38,9 +43,27 @@ class Turn:
 
 
 def turn_between(system: System, limits: Range, left: Point, right: Point) -> Turn | None:
-    """The turn in a step, None where dp/ds keeps its sign. Raises Unreachable."""
+    """The turn in a step, None where dp/ds keeps its sign. Raises Unreachable.
+
+    Along v = the chord, v . F_q keeps its sign at a fold, and passes through 0 where the chord
+    crosses a point of more symmetry, of which v breaks some.
+    """
     if left.tangent[-1] * right.tangent[-1] >= 0:
         return None
+    chord = right.at.y - left.at.y
+    before, after = (float(chord[:-1] @ end.matrix[:, -1]) for end in (left, right))
+    if before * after > 0:
+        return _fold(system, limits, left, right, FOLD)
+    middle = left.at.y + before / (before - after) * chord
+    distance = NEARLY * float(np.linalg.norm(chord))
+    symmetric = system.symmetric_near(system.basis @ middle[:-1], distance)
+    if symmetric is None:
+        return _fold(system, limits, left, right, BRANCH_POINT)
+    return _pitchfork(system, symmetric, limits, left, right, middle)
+
+
+def _fold(system: System, limits: Range, left: Point, right: Point, kind: str) -> Turn:
+    """Where dp/ds vanishes between two points."""
     seen: dict[float, Point] = {}
 
     def direction(share: float) -> float:
@@ -50,32 +73,60 @@ def turn_between(system: System, limits: Range, left: Point, right: Point) -> Tu
     root = brentq(direction, 0.0, 1.0, xtol=LOCATED, rtol=1e-12)
     point = seen.get(root) or between(system, limits, left, right, root)
     vector = point.tangent[:-1] / np.linalg.norm(point.tangent[:-1])
-    transversal = abs(float(vector @ point.matrix[:, -1]))
-    spans = abs(limits.span)
-    ends = [float(vector @ end.matrix[:, -1]) for end in (left, right)]
-    crossed = ends[0] * ends[1] < 0 and transversal < CROSSED * max(map(abs, ends))
-    # p is stationary there: what is left of dp/ds over the tolerance of the place.
+    # p is stationary there: its error is of second order in that of the place, and the error of F
+    # over v . F_q.
     step = LOCATED * float(np.linalg.norm(right.at.y - left.at.y))
-    error = spans * abs(float(point.tangent[-1])) * step
-    error += spans * step**2 * abs(float(right.tangent[-1] - left.tangent[-1])) / (right.s - left.s)
-    if not crossed:
-        error += spans * (point.at.size + system.accuracy * point.at.scale) / transversal
-        kind = FOLD
-    else:
-        error += _by_eigenvalue(system, vector, left, point)
-        kind = PITCHFORK
-    return Turn(kind, point, error, system.basis @ vector, left.s, right.s)
+    bend = abs(float(right.tangent[-1] - left.tangent[-1])) / (right.s - left.s)
+    error = abs(float(point.tangent[-1])) * step + bend * step**2
+    transversal = max(abs(float(vector @ point.matrix[:, -1])), 1e-300)
+    error += (point.at.size + system.accuracy * point.at.scale) / transversal
+    mode = _along(point, system.basis @ vector)
+    return Turn(kind, point, abs(limits.span) * error, mode, left.s, right.s)
 
 
-def _by_eigenvalue(system: System, vector: np.ndarray, left: Point, point: Point) -> float:
-    """Error in p of a pitchfork, from that of the eigenvalue that vanishes towards it."""
-    null = system.basis @ vector
+def _pitchfork(
+    system: System, symmetric: System, limits: Range, left: Point, right: Point, middle: np.ndarray
+) -> Turn:
+    """The place on the symmetric branch where the eigenvalue along the chord vanishes.
 
-    def along(at: Point) -> tuple[float, float]:
-        inside = [mode for mode in at.curvature.modes if mode.inside]
-        mode = max(inside, key=lambda one: float(np.linalg.norm(one.vectors @ null)))
-        return mode.value, mode.error
+    On the side branch itself it is ill determined: the error of F counts by its inverse cube root.
+    """
+    chord = system.basis @ (right.at.y - left.at.y)[:-1]
+    to_q = np.eye(symmetric.basis.shape[1] + 1)[-1]
+    z = symmetric.basis.T @ (system.basis @ middle[:-1])
+    seen: dict[float, tuple[Point, Mode]] = {}
 
-    before, (value, bound) = along(left)[0], along(point)
-    rate = abs((value - before) / (point.p - left.p)) if point.p != left.p else 0.0
-    return (abs(value) + bound) / rate if rate > 0 else float("inf")
+    def eigenvalue(q: float) -> float:
+        if q not in seen:
+            last = next(reversed(seen.values()))[0] if seen else None
+            guess = np.append(last.at.y[:-1] if last else z, q)
+            at = solve(symmetric, limits, guess, to_q, last.matrix if last else None)
+            point = point_at(symmetric, limits, at, left.s, to_q)
+            seen[q] = point, _along(point, chord)
+        return seen[q][1].value
+
+    first = float(middle[-1])
+    found = root_scalar(
+        eigenvalue, x0=first, x1=first + NEIGHBOURHOOD, method="secant", xtol=1e-9, maxiter=12
+    )
+    if not found.converged:
+        raise Unreachable("the branch turns where no eigenvalue of the symmetric branch vanishes")
+    root = float(found.root)
+    last = eigenvalue(root)
+    near = min((q for q in seen if abs(q - root) > 1e-5), key=lambda q: abs(q - root))
+    point, mode = seen[root]
+    rate = abs((seen[near][1].value - last) / (near - root))
+    left_over = point.at.size + symmetric.accuracy * point.at.scale
+    error = abs(limits.span) * (abs(mode.value) + mode.error + left_over) / rate
+    y = np.append(system.basis.T @ point.at.x, root)
+    at = Solved(y, point.at.x, point.p, point.at.slope, point.at.scale)
+    along = np.append(system.basis.T @ chord, 0.0)
+    s = left.s + float(np.linalg.norm(y - left.at.y))
+    met = Point(at, s, along / np.linalg.norm(along), left.matrix, point.curvature)
+    return Turn(PITCHFORK, met, error, mode, left.s, max(right.s, s))
+
+
+def _along(point: Point, vector: np.ndarray) -> Mode:
+    """The mode that ``vector`` has most of."""
+    inside = [mode for mode in point.curvature.modes if mode.inside]
+    return max(inside, key=lambda one: float(np.linalg.norm(one.vectors @ vector)))
