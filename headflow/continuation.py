@@ -12,11 +12,13 @@ import xarray as xr
 from headflow.risk import PopulationRisk
 from headflow.versions import with_versions
 from numerics.continuation import Event, continue_heads, switch_heads
+from numerics.errors import InputError
 from numerics.lengths import SequenceLength
 from numerics.parameters import Problem, parsed
 from numerics.priors import Prior
 from theory.activation import Activation
 from theory.catalogue import activation as by_name
+from theory.errors import DefinitionError
 
 # Parameters of the activation itself: for each value its kernels are generated anew.
 OF_ACTIVATION = ("offset",)
@@ -54,9 +56,15 @@ class Family:
 
 
 def activation_at(act: Activation, name: str, value: float) -> Activation:
-    """The activation with one of its numbers at ``value``: where a value becomes kernels."""
+    """The activation with one of its numbers at ``value``: where a value becomes kernels.
+
+    InputError for a value that it cannot have.
+    """
     changed: dict[str, Any] = {name: float(value)}
-    return replace(act, **changed)
+    try:
+        return replace(act, **changed)
+    except DefinitionError as problem:
+        raise InputError(str(problem)) from None
 
 
 def continue_fixed_point(

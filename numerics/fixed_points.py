@@ -20,7 +20,7 @@ from numerics.flat import Flat, flat_modes, is_flat
 from numerics.flow import gradient_flow
 from numerics.hessian import coordinates, weight_gradient
 from numerics.priors import FiniteSupport
-from numerics.risk import PopulationRisk
+from numerics.risk import Gradient, PopulationRisk
 from numerics.second import MOST_GRID_NODES
 from numerics.spectrum import NOISE, weight_spectrum
 from numerics.threads import one_thread
@@ -76,7 +76,7 @@ def unspecialized_fixed_point(risk: PopulationRisk, heads: int) -> FixedPoint:
     small = mean / size if size > 1e-9 else 1.0 / np.arange(1.0, risk.prior.spikes + 1)
     one = np.ones((heads, 1))
     end = _together(risk, 1e-2 * small, heads)
-    found = _polished(risk, end, lambda a: one * a[None, :])
+    found = polished(risk, end, lambda a: one * a[None, :])
     if found is None:
         raise InputError("unspecialized fixed point: none found; the heads do not come to rest")
     return judged(risk, found, found @ found.T)
@@ -163,12 +163,12 @@ def _settled(risk: PopulationRisk, m: np.ndarray, R: np.ndarray) -> np.ndarray |
     """The fixed point near (m, R), within the spikes where the rest is vanishing."""
     C = R - m @ m.T
     if np.abs(C).max() <= VANISHING * np.abs(R).max():
-        return _polished(risk, m.ravel(), lambda a: a.reshape(m.shape))
+        return polished(risk, m.ravel(), lambda a: a.reshape(m.shape))
     k = coordinates(m, R)
-    return _polished(risk, k.ravel(), lambda a: a.reshape(k.shape))
+    return polished(risk, k.ravel(), lambda a: a.reshape(k.shape))
 
 
-def _polished(
+def polished(
     risk: PopulationRisk, start: np.ndarray, heads_at: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray | None:
     """Heads (H, width) at rest near ``start``, None if least squares does not bring them to it."""
@@ -190,13 +190,17 @@ def slope_at(risk: PopulationRisk, k: np.ndarray) -> tuple[np.ndarray, float]:
 
     Raises GridTooLarge where heads that share a normalizer take a grid of too many nodes.
     """
-    spikes, kernels = risk.prior.spikes, risk.kernels
-    m, R, free = k[:, :spikes], k @ k.T, np.zeros(len(k))
+    one = rule_at(risk, k)
+    scale = max(float(np.linalg.norm(one.m)), float(np.linalg.norm(one.R)))
+    return weight_gradient(risk.kernels, one, k), scale
+
+
+def rule_at(risk: PopulationRisk, k: np.ndarray) -> Gradient:
+    """The risk and its slopes at heads k by the rule that is brought to rest; GridTooLarge."""
+    m, R, free = k[:, : risk.prior.spikes], k @ k.T, np.zeros(len(k))
     if risk.needs_points(m, R, free, DIGITS, MOST_GRID_NODES):
         raise GridTooLarge
-    one = risk.fixed(m, R, free, float(kernels.gain(len(k))), DIGITS)
-    scale = max(float(np.linalg.norm(one.m)), float(np.linalg.norm(one.R)))
-    return weight_gradient(kernels, one, k), scale
+    return risk.fixed(m, R, free, float(risk.kernels.gain(len(k))), DIGITS)
 
 
 def residual_of(risk: PopulationRisk, k: np.ndarray) -> float:

@@ -1,14 +1,23 @@
-"""Worker processes that leave Ctrl-C to the main process and never outlive it."""
+"""Where tasks run: here, or in worker processes that leave Ctrl-C to the main process."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from typing import Any
+
+
+def executor_for(workers: int) -> Executor:
+    """One that runs each task at once for one worker, else that many spawned processes."""
+    if workers == 1:
+        return _Here()
+    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=_leave_interrupts)
 
 
 @dataclass(frozen=True)
@@ -32,13 +41,22 @@ class WorkerPool:
         self.executor.shutdown(cancel_futures=True)
 
 
-def leave_interrupts() -> None:
+class _Here(Executor):
+    """Runs a task at once, in this process."""
+
+    def submit(self, fn: Callable, /, *args: Any, **kwargs: Any) -> Future:
+        future: Future = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def _leave_interrupts() -> None:
     """Ctrl-C reaches every process of a terminal; only the main one answers it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _begin(lifeline: Connection) -> None:
-    leave_interrupts()
+    _leave_interrupts()
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
 
 

@@ -13,6 +13,7 @@ from numerics.continuation.symmetry import kept_subspace
 from numerics.continuation.system import Curvature, Mode, Unreachable, modes_of
 from numerics.errors import InputError
 from numerics.fixed_points import DIGITS, slope_at
+from numerics.flat import NEGLIGIBLE
 from numerics.hessian import Hessian, hessian
 from numerics.risk import PopulationRisk
 from numerics.spectrum import AGAINST, ANY, NOISE, TOGETHER
@@ -90,6 +91,7 @@ class Heads:
     def _inside(self, k: np.ndarray, matrix: np.ndarray, found: Hessian) -> tuple[Mode, ...]:
         heads, width = self.shape
         error = heads * width * found.inside_error
+        error = max(error, NEGLIGIBLE * float(np.abs(matrix).max()))
         if heads == 1 or np.ptp(k, axis=0).max() > 0:
             return modes_of(matrix, error, ANY)
         # Between heads that are one vector there is one block, and another of a head with itself.
@@ -125,5 +127,6 @@ def _spread(modes: tuple[Mode, ...], across: np.ndarray) -> list[Mode]:
 
 def _noise(found: Hessian) -> list[Mode]:
     error = len(found.noise) * found.noise_error
+    error = max(error, NEGLIGIBLE * float(np.abs(found.noise).max()))
     modes = modes_of(found.noise, error, NOISE)
     return [Mode(one.value, one.error, NOISE, one.vectors, inside=False) for one in modes]

@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
-from multiprocessing import get_context
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +14,7 @@ from numerics.sgd.advance import Record, advance
 from numerics.sgd.plan import Plan
 from numerics.sgd.records import Records
 from numerics.sgd.runs import Runs
-from numerics.workers import leave_interrupts
+from numerics.workers import executor_for
 
 # Runs of one group at most, fewer where the samples of their block would exceed 64 MB.
 GROUP = 256
@@ -60,7 +58,7 @@ def run_all(
 
     After each task ``keep`` is offered the groups; ``save`` gets them if the end is not reached.
     """
-    executor = _executor(min(workers, len(groups)))
+    executor = executor_for(min(workers, len(groups)))
     waiting = deque(i for i, group in enumerate(groups) if group.block < plan.blocks)
     working: dict[Future, int] = {}
     try:
@@ -99,21 +97,6 @@ def task(plan: Plan, group: Group) -> tuple[Group, list[Record]]:
         records += made
     seconds = (time.monotonic() - begin) / (end - group.block)
     return Group(group.ids, end, runs, max(1, int(TASK_SECONDS / seconds))), records
-
-
-class _Here(Executor):
-    """Runs a task at once, in this process."""
-
-    def submit(self, fn: Callable, /, *args: Any, **kwargs: Any) -> Future:
-        future: Future = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
-
-
-def _executor(workers: int) -> Executor:
-    if workers == 1:
-        return _Here()
-    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=leave_interrupts)
 
 
 def _progress(plan: Plan, groups: list[Group]) -> tuple[int, int]:

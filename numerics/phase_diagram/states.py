@@ -1,0 +1,176 @@
+# notation: k heads (H, w) by coordinates, spikes first; u the unspecialized point; G = dE/dR.
+"""One place of a phase diagram: the stable states that are found there, and the best of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from numerics.continuation.dataset import above_bayes
+from numerics.errors import InputError
+from numerics.fixed_points import (
+    SAME,
+    FixedPoint,
+    judged,
+    origin_fixed_point,
+    polished,
+    rule_at,
+    unspecialized_fixed_point,
+)
+from numerics.hessian import coordinates, weight_gradient
+from numerics.priors import FiniteSupport
+from numerics.risk import PopulationRisk
+from numerics.spectrum import NOISE
+from numerics.threads import one_thread
+from numerics.vector_field import GridTooLarge
+
+NAMES = ("none found", "origin", "unspecialized", "specialized")
+NOT_FOUND, ORIGIN, UNSPECIALIZED, SPECIALIZED = range(4)
+# Size of the step off a saddle, along all its unstable modes.
+OFF = 0.1
+# Heads at the origin are smaller than this.
+ZERO = 1e-6
+# The descent ends at this slope, or after so many steps; what it reaches is then brought to rest.
+SLOPE, DESCENT_STEPS = 1e-6, 200
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """What is known at one value of both parameters.
+
+    state: number in NAMES. heads (H, w) of the best stable state, None if there is none.
+    unspecialized_index, noise_index: unstable modes at the unspecialized point, -1 where it was
+    not found. risk with its error and above the Bayes risk; reason: what failed, if anything.
+    """
+
+    state: int
+    heads: np.ndarray | None
+    unspecialized_index: int
+    noise_index: int
+    risk: float
+    risk_error: float
+    above: float
+    above_error: float
+    reason: str
+
+
+def failed(reason: str) -> Place:
+    """A place at which nothing is known."""
+    nan = float("nan")
+    return Place(NOT_FOUND, None, -1, -1, nan, nan, nan, nan, reason)
+
+
+def place_at(risk: PopulationRisk, heads: int, neighbour: np.ndarray | None) -> Place:
+    """The best stable state among those that are tried, and the index of the unspecialized point.
+
+    Tried: the origin and the unspecialized point; where the latter is unstable, the way down from
+    it; down from one head at each atom where heads are enough; down from the best state of the
+    ``neighbour``. Down is by quasi-Newton steps on the risk, within the spikes first, beyond them
+    where that ends at a saddle in noise directions.
+    """
+    reasons: list[str] = []
+    found: list[FixedPoint] = []
+    together = None
+    try:
+        together = unspecialized_fixed_point(risk, heads)
+        found.append(together)
+    except InputError as problem:
+        reasons.append(str(problem))
+    try:
+        found.append(origin_fixed_point(risk, heads))
+    except (InputError, GridTooLarge):
+        # Where theta has a mean the origin is no fixed point.
+        pass
+    for start in _starts(risk, heads, together, neighbour):
+        try:
+            found.append(_down(risk, start))
+        except (InputError, GridTooLarge) as problem:
+            reasons.append(str(problem) or "the grid takes too many nodes on the way down")
+    index, noise = (together.index, together.noise_index) if together else (-1, -1)
+    stable = [point for point in found if point.index == 0 and point.noise_index == 0]
+    if not stable:
+        reason = "; ".join(reasons) or "no stable state among those that were tried"
+        return replace(failed(reason), unspecialized_index=index, noise_index=noise)
+    best = _least(stable)
+    above, above_error = above_bayes(risk, best.risk)
+    return Place(
+        _named(best),
+        coordinates(best.m, best.R),
+        index,
+        noise,
+        best.risk.value,
+        best.risk.error,
+        above,
+        above_error,
+        "; ".join(reasons),
+    )
+
+
+def _least(stable: list[FixedPoint]) -> FixedPoint:
+    """The one of least risk; of those that are equal within their errors the first."""
+    best = stable[0]
+    for point in stable[1:]:
+        if point.risk.value < best.risk.value - point.risk.error - best.risk.error:
+            best = point
+    return best
+
+
+def _starts(
+    risk: PopulationRisk,
+    heads: int,
+    together: FixedPoint | None,
+    neighbour: np.ndarray | None,
+) -> list[np.ndarray]:
+    starts = []
+    if together is not None and together.index:
+        spectrum = together.spectrum
+        inside = spectrum.isel(mode=spectrum.block.values != NOISE)
+        falling = inside.eigenvalue.values < -inside.error.values
+        off = inside.pattern.values[falling].sum(axis=0)
+        starts.append(together.m + OFF * off / np.linalg.norm(off))
+    prior = risk.prior
+    if isinstance(prior, FiniteSupport) and heads >= len(prior.support):
+        starts.append(prior.support[prior.atoms_for(heads)])
+    if neighbour is not None:
+        starts.append(neighbour)
+    return starts
+
+
+def _down(risk: PopulationRisk, start: np.ndarray) -> FixedPoint:
+    """The fixed point below ``start``; one axis beyond the spikes more where that is a saddle."""
+    k, spikes = start, risk.prior.spikes
+    while True:
+        rest = _rest(risk, k)
+        point = judged(risk, rest, rest @ rest.T)
+        if point.noise_index == 0 or rest.shape[1] == spikes + len(rest):
+            return point
+        values, vectors = np.linalg.eigh(risk.gradient(point.m, point.R).R)
+        k = np.hstack([rest, OFF * vectors[:, :1]])
+
+
+def _rest(risk: PopulationRisk, start: np.ndarray) -> np.ndarray:
+    """Heads at rest at the end of a descent of the risk by BFGS."""
+
+    def value_and_slope(x: np.ndarray) -> tuple[float, np.ndarray]:
+        k = x.reshape(start.shape)
+        one = rule_at(risk, k)
+        return one.value, weight_gradient(risk.kernels, one, k).ravel()
+
+    function: Any = value_and_slope
+    options = {"maxiter": DESCENT_STEPS, "gtol": SLOPE}
+    with one_thread():
+        down = minimize(function, start.ravel(), jac=True, method="BFGS", options=options)
+    k = polished(risk, down.x, lambda x: x.reshape(start.shape))
+    if k is None:
+        raise InputError("the way down does not come to rest")
+    return k
+
+
+def _named(point: FixedPoint) -> int:
+    if np.abs(point.R).max() <= ZERO**2:
+        return ORIGIN
+    alike = np.ptp(point.m, axis=0).max() <= SAME and np.ptp(point.R) <= SAME
+    return UNSPECIALIZED if alike else SPECIALIZED
