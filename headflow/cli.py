@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from headflow import (
+    continuation_commands,
     escape_command,
     flow_command,
     saddle_commands,
@@ -232,6 +233,8 @@ app.command()(flow_command.flow)
 app.command()(sgd_command.sgd)
 app.command()(saddle_commands.spectrum)
 app.command()(saddle_commands.fixed_points)
+app.command("continue")(continuation_commands.continue_)
+app.command()(continuation_commands.phase_diagram)
 app.command()(escape_command.escape)
 app.command()(sweep_command.sweep)
 

@@ -111,6 +111,16 @@ def read_counts(what: str, text: str) -> list[int]:
         raise InputError(f"{what}: expected integers such as 300,1000, got {text!r}") from None
 
 
+def read_axis(what: str, text: str) -> tuple[str, np.ndarray]:
+    """Name and evenly spaced values of a parameter from ``name=start,stop,number``."""
+    name, equals, values = text.partition("=")
+    parts = values.split(",")
+    if not equals or len(parts) != 3:
+        raise InputError(f"{what}: expected name=start,stop,number such as L=3,10,8, got {text!r}")
+    start, stop, number = _numbers(what, values, text)
+    return name.strip(), np.linspace(start, stop, count(f"{what}: number", number))
+
+
 def read_tokens(text: str) -> Any:
     """A sequence length ``5``, or a law of lengths ``2:0.5,5:0.5``."""
     try:

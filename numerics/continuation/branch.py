@@ -12,7 +12,7 @@ from numerics.continuation.newton import Range, Solved, bordered, solve, solved_
 from numerics.continuation.system import RESIDUAL, Curvature, System, Unreachable
 
 # A step is at most LONGEST / points in y, and shrinks from there by no more than SHRINK.
-LONGEST, SHRINK = 4.0, 2.0**-12
+LONGEST, SHRINK = 2.5, 2.0**-12
 # Tangents of neighbouring points with a smaller product are too far apart: the step is halved.
 STRAIGHT = 0.9
 # A branch that turns and winds ends after so many times the points of a straight one.
@@ -68,15 +68,16 @@ def follow(
     limits: Range,
     first: Point,
     points: int,
-    floor: float = 0.0,
     meets: Callable[[Point, Point], Point | None] = lambda left, right: None,
+    either: bool = False,
 ) -> Branch:
     """The branch from ``first`` on, with some ``points`` points over a range without turns.
 
-    It ends where q leaves [``floor``, 1], the last point being on that end exactly, or where
-    ``meets`` finds between two points one on a branch of more symmetry, beyond which lies a mirror
-    image. Where a step does not converge, or the equations cannot be evaluated, it is halved; where
-    that does not help the branch ends with its last good point.
+    It ends where q leaves [0, 1], the last point being on that end exactly, or where ``meets``
+    finds between two points one on a branch of more symmetry, beyond which lies a mirror image.
+    ``either``: whether q = 0 is an end as good as q = 1. Where a step does not converge, or the
+    equations cannot be evaluated, it is halved; where that does not help the branch ends with its
+    last good point.
     """
     longest = LONGEST / max(1, points - 1)
     unit = 1.0 / max(1, points - 1)
@@ -85,7 +86,7 @@ def follow(
         here = branch[-1]
         step = min(step, longest, unit / max(abs(float(here.tangent[-1])), 1e-12))
         try:
-            there, left = _advance(system, limits, here, step, floor)
+            there, left = _advance(system, limits, here, step)
         except Unreachable as problem:
             step, grows = step / 2, False
             if step < SHRINK * longest:
@@ -98,7 +99,7 @@ def follow(
             return Branch(system, limits, [*branch, met], True, said)
         branch.append(there)
         if left:
-            done = there.at.y[-1] == 1
+            done = either or there.at.y[-1] == 1
             said = "reached" if done else "turned back outside the range at"
             return Branch(system, limits, branch, done, f"{said} p = {there.p:.10g}")
         step, grows = step * (1.5 if grows else 1.0), True
@@ -106,17 +107,15 @@ def follow(
     return Branch(system, limits, branch, False, said)
 
 
-def _advance(
-    system: System, limits: Range, here: Point, step: float, floor: float
-) -> tuple[Point, bool]:
+def _advance(system: System, limits: Range, here: Point, step: float) -> tuple[Point, bool]:
     """The next point, and whether it is where the range ends."""
     guess = here.at.y + step * here.tangent
     at = solve(system, limits, guess, here.tangent, here.matrix)
     end = None
     if at.y[-1] > max(here.at.y[-1], 1 - CLOSE):
         end = 1.0
-    elif at.y[-1] < min(here.at.y[-1], floor + CLOSE):
-        end = floor
+    elif at.y[-1] < min(here.at.y[-1], CLOSE):
+        end = 0.0
     if end is not None:
         row = np.eye(at.y.size)[-1]
         share = (end - here.at.y[-1]) / (at.y[-1] - here.at.y[-1])

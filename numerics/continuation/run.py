@@ -73,7 +73,7 @@ def trace_side(
             first = point_at(system, limits, at, 0.0, at.y - at_event)
         except Unreachable:
             continue
-        return _follow(system, limits, first, points)
+        return _follow(system, limits, first, points, either=True)
     raise Unreachable(f"no side branch found at p = {event.parameter:.8g} along this null vector")
 
 
@@ -112,7 +112,9 @@ def null_vector(event: Event, which: Any, sign: Any) -> np.ndarray:
     return sign * inside / np.linalg.norm(inside)
 
 
-def _follow(system: System, limits: Range, first: Point, points: int) -> Followed:
+def _follow(
+    system: System, limits: Range, first: Point, points: int, either: bool = False
+) -> Followed:
     turns: list[Turn] = []
 
     def meets(left: Point, right: Point) -> Point | None:
@@ -121,5 +123,7 @@ def _follow(system: System, limits: Range, first: Point, points: int) -> Followe
             turns.append(turn)
         return turn.point if turn is not None and turn.crosses else None
 
-    branch = follow(system, limits, first, count("points", points, least=2), meets=meets)
+    branch = follow(
+        system, limits, first, count("points", points, least=2), meets=meets, either=either
+    )
     return Followed(branch, events_of(branch, turns))

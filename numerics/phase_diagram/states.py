@@ -159,10 +159,9 @@ def _rest(risk: PopulationRisk, start: np.ndarray) -> np.ndarray:
         one = rule_at(risk, k)
         return one.value, weight_gradient(risk.kernels, one, k).ravel()
 
-    function: Any = value_and_slope
-    options = {"maxiter": DESCENT_STEPS, "gtol": SLOPE}
+    options: Any = {"maxiter": DESCENT_STEPS, "gtol": SLOPE}
     with one_thread():
-        down = minimize(function, start.ravel(), jac=True, method="BFGS", options=options)
+        down = minimize(value_and_slope, start.ravel(), jac=True, method="BFGS", options=options)
     k = polished(risk, down.x, lambda x: x.reshape(start.shape))
     if k is None:
         raise InputError("the way down does not come to rest")
