@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from numerics.checks import count
 from numerics.continuation.begin import UNSPECIALIZED, starting_heads
 from numerics.continuation.dataset import branch_events, dataset_of
 from numerics.continuation.event import Event
@@ -44,7 +45,7 @@ def continue_heads(
 
     As headflow.continue_fixed_point, for risks ``risk_at(p)`` that are given.
     """
-    limits = limits_of(start, stop)
+    limits, points = limits_of(start, stop), count("points", points, least=2)
     risks = remembered(risk_at)
     k = starting_heads(risks(limits.first), heads, start_from)
     try:
@@ -69,7 +70,7 @@ def switch_heads(
 
     As headflow.switch, for risks ``risk_at(p)`` that are given.
     """
-    limits = limits_of(start, stop)
+    limits, points = limits_of(start, stop), count("points", points, least=2)
     low, high = sorted((limits.first, limits.last))
     if not low < event.parameter < high:
         raise InputError(

@@ -123,7 +123,5 @@ def _follow(
             turns.append(turn)
         return turn.point if turn is not None and turn.crosses else None
 
-    branch = follow(
-        system, limits, first, count("points", points, least=2), meets=meets, either=either
-    )
+    branch = follow(system, limits, first, points, meets=meets, either=either)
     return Followed(branch, events_of(branch, turns))

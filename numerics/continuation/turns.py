@@ -9,15 +9,16 @@ import numpy as np
 from scipy.optimize import brentq, root_scalar
 
 from numerics.continuation.branch import Point, between, point_at
-from numerics.continuation.event import BRANCH_POINT, FOLD, PITCHFORK
+from numerics.continuation.event import FOLD, PITCHFORK
 from numerics.continuation.newton import Range, Solved, solve
 from numerics.continuation.system import Mode, System, Unreachable
 
 # A fold is located to this share of the step in which it lies.
 LOCATED = 1e-6
-# Symmetries that the heads nearly keep in the middle of a step that crosses a symmetric point: to
-# this share of its length.
-NEARLY = 0.4
+# A step that crosses a symmetric point is looked at in so many places; in one of them it keeps the
+# symmetry to this share of its length.
+SHARES = np.linspace(0.0, 1.0, 21)
+NEARLY = 0.06
 # First step of the search on the symmetric branch, as a share of the range.
 NEIGHBOURHOOD = 1e-3
 
@@ -45,24 +46,29 @@ class Turn:
 def turn_between(system: System, limits: Range, left: Point, right: Point) -> Turn | None:
     """The turn in a step, None where dp/ds keeps its sign. Raises Unreachable.
 
-    Along v = the chord, v . F_q keeps its sign at a fold, and passes through 0 where the chord
-    crosses a point of more symmetry, of which v breaks some.
+    It is a pitchfork where the ends of the step are on opposite sides of a point of more symmetry.
     """
     if left.tangent[-1] * right.tangent[-1] >= 0:
         return None
-    chord = right.at.y - left.at.y
-    before, after = (float(chord[:-1] @ end.matrix[:, -1]) for end in (left, right))
-    if before * after > 0:
-        return _fold(system, limits, left, right, FOLD)
-    middle = left.at.y + before / (before - after) * chord
+    chord = right.at.x - left.at.x
     distance = NEARLY * float(np.linalg.norm(chord))
-    symmetric = system.symmetric_near(system.basis @ middle[:-1], distance)
-    if symmetric is None:
-        return _fold(system, limits, left, right, BRANCH_POINT)
-    return _pitchfork(system, symmetric, limits, left, right, middle)
+    for share in SHARES:
+        symmetric = system.symmetric_near(left.at.x + share * chord, distance)
+        if symmetric is None:
+            continue
+        before, after = (_asymmetric(symmetric, end.at.x) for end in (left, right))
+        if before @ after < 0:
+            share = np.linalg.norm(before) / (np.linalg.norm(before) + np.linalg.norm(after))
+            middle = left.at.y + share * (right.at.y - left.at.y)
+            return _pitchfork(system, symmetric, limits, left, right, middle)
+    return _fold(system, limits, left, right)
 
 
-def _fold(system: System, limits: Range, left: Point, right: Point, kind: str) -> Turn:
+def _asymmetric(symmetric: System, x: np.ndarray) -> np.ndarray:
+    return x - symmetric.basis @ (symmetric.basis.T @ x)
+
+
+def _fold(system: System, limits: Range, left: Point, right: Point) -> Turn:
     """Where dp/ds vanishes between two points."""
     seen: dict[float, Point] = {}
 
@@ -81,7 +87,7 @@ def _fold(system: System, limits: Range, left: Point, right: Point, kind: str) -
     transversal = max(abs(float(vector @ point.matrix[:, -1])), 1e-300)
     error += (point.at.size + system.accuracy * point.at.scale) / transversal
     mode = _along(point, system.basis @ vector)
-    return Turn(kind, point, abs(limits.span) * error, mode, left.s, right.s)
+    return Turn(FOLD, point, abs(limits.span) * error, mode, left.s, right.s)
 
 
 def _pitchfork(
@@ -91,7 +97,7 @@ def _pitchfork(
 
     On the side branch itself it is ill determined: the error of F counts by its inverse cube root.
     """
-    chord = system.basis @ (right.at.y - left.at.y)[:-1]
+    chord = _asymmetric(symmetric, right.at.x - left.at.x)
     to_q = np.eye(symmetric.basis.shape[1] + 1)[-1]
     z = symmetric.basis.T @ (system.basis @ middle[:-1])
     seen: dict[float, tuple[Point, Mode]] = {}
