@@ -124,7 +124,7 @@ def fixed_points(
     with suppress(InputError):
         found.append(origin_fixed_point(risk, heads))
     for m0, R0 in begun:
-        resting = resting_from(risk, m0, R0)
+        resting = _settled(risk, *_followed(risk, m0, R0))
         if resting is not None:
             found.append(judged(risk, resting, resting @ resting.T))
     distinct: list[FixedPoint] = []
@@ -132,11 +132,6 @@ def fixed_points(
         if not any(same_point(point, other) for other in distinct):
             distinct.append(point)
     return distinct
-
-
-def resting_from(risk: PopulationRisk, m: np.ndarray, R: np.ndarray) -> np.ndarray | None:
-    """Heads (H, width) at rest where the flow from (m, R) leads; None if they do not come to it."""
-    return _settled(risk, *_followed(risk, m, R))
 
 
 def _together(risk: PopulationRisk, start: np.ndarray, heads: int) -> np.ndarray:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from numerics.checks import count
+from numerics.descent import descended
 from numerics.errors import InputError
 from numerics.fixed_points import (
     RESIDUAL,
     FixedPoint,
     require_fixed,
     residual_of,
-    resting_from,
     unspecialized_fixed_point,
 )
 from numerics.hessian import coordinates
@@ -29,8 +29,8 @@ STARTS = (UNSPECIALIZED, ORIGIN, ATOMS)
 def starting_heads(risk: PopulationRisk, heads: Any, start_from: Any) -> np.ndarray:
     """Heads (H, w) of a fixed point: "unspecialized", "origin", "atoms" or a FixedPoint.
 
-    "atoms": where gradient flow rests that starts from heads at the atoms of the prior, the most
-    probable first. InputError for a point that is not fixed, or where none is found.
+    "atoms": where a descent of the risk ends that starts from heads at the atoms of the prior, the
+    most probable first. InputError for a point that is not fixed, or where none is found.
     """
     require_fixed(risk)
     if isinstance(start_from, FixedPoint):
@@ -52,10 +52,7 @@ def starting_heads(risk: PopulationRisk, heads: Any, start_from: Any) -> np.ndar
     if not isinstance(risk.prior, FiniteSupport):
         raise InputError("start_from: atoms needs a prior with finitely many atoms")
     m = risk.prior.support[risk.prior.atoms_for(heads)]
-    k = resting_from(risk, m, m @ m.T)
-    if k is None:
-        raise InputError("start_from: heads that start at the atoms do not come to rest")
-    return k
+    return descended(risk, m)
 
 
 def _fixed(risk: PopulationRisk, k: np.ndarray) -> np.ndarray:

@@ -4,27 +4,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from numerics.continuation.dataset import above_bayes
+from numerics.descent import descended
 from numerics.errors import InputError
 from numerics.fixed_points import (
     SAME,
     FixedPoint,
     judged,
     origin_fixed_point,
-    polished,
-    rule_at,
     unspecialized_fixed_point,
 )
-from numerics.hessian import coordinates, weight_gradient
+from numerics.hessian import coordinates
 from numerics.priors import FiniteSupport
 from numerics.risk import PopulationRisk
 from numerics.spectrum import NOISE
-from numerics.threads import one_thread
 from numerics.vector_field import GridTooLarge
 
 NAMES = ("none found", "origin", "unspecialized", "specialized")
@@ -33,8 +29,6 @@ NOT_FOUND, ORIGIN, UNSPECIALIZED, SPECIALIZED = range(4)
 OFF = 0.1
 # Heads at the origin are smaller than this.
 ZERO = 1e-6
-# The descent ends at this slope, or after so many steps; what it reaches is then brought to rest.
-SLOPE, DESCENT_STEPS = 1e-6, 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +81,8 @@ def place_at(risk: PopulationRisk, heads: int, neighbour: np.ndarray | None) -> 
     for start in _starts(risk, heads, together, neighbour):
         try:
             found.append(_down(risk, start))
-        except (InputError, GridTooLarge) as problem:
-            reasons.append(str(problem) or "the grid takes too many nodes on the way down")
+        except InputError as problem:
+            reasons.append(str(problem))
     index, noise = (together.index, together.noise_index) if together else (-1, -1)
     stable = [point for point in found if point.index == 0 and point.noise_index == 0]
     if not stable:
@@ -143,29 +137,12 @@ def _down(risk: PopulationRisk, start: np.ndarray) -> FixedPoint:
     """The fixed point below ``start``; one axis beyond the spikes more where that is a saddle."""
     k, spikes = start, risk.prior.spikes
     while True:
-        rest = _rest(risk, k)
+        rest = descended(risk, k)
         point = judged(risk, rest, rest @ rest.T)
         if point.noise_index == 0 or rest.shape[1] == spikes + len(rest):
             return point
         values, vectors = np.linalg.eigh(risk.gradient(point.m, point.R).R)
         k = np.hstack([rest, OFF * vectors[:, :1]])
-
-
-def _rest(risk: PopulationRisk, start: np.ndarray) -> np.ndarray:
-    """Heads at rest at the end of a descent of the risk by BFGS."""
-
-    def value_and_slope(x: np.ndarray) -> tuple[float, np.ndarray]:
-        k = x.reshape(start.shape)
-        one = rule_at(risk, k)
-        return one.value, weight_gradient(risk.kernels, one, k).ravel()
-
-    options: Any = {"maxiter": DESCENT_STEPS, "gtol": SLOPE}
-    with one_thread():
-        down = minimize(value_and_slope, start.ravel(), jac=True, method="BFGS", options=options)
-    k = polished(risk, down.x, lambda x: x.reshape(start.shape))
-    if k is None:
-        raise InputError("the way down does not come to rest")
-    return k
 
 
 def _named(point: FixedPoint) -> int:
