@@ -90,7 +90,7 @@ class Heads:
 
     def _inside(self, k: np.ndarray, matrix: np.ndarray, found: Hessian) -> tuple[Mode, ...]:
         heads, width = self.shape
-        error = heads * width * found.inside_error
+        error = heads * width * found.error
         error = max(error, NEGLIGIBLE * float(np.abs(matrix).max()))
         if heads == 1 or np.ptp(k, axis=0).max() > 0:
             return modes_of(matrix, error, ANY)
@@ -126,7 +126,7 @@ def _spread(modes: tuple[Mode, ...], across: np.ndarray) -> list[Mode]:
 
 
 def _noise(found: Hessian) -> list[Mode]:
-    error = len(found.noise) * found.noise_error
+    error = len(found.noise) * found.error
     error = max(error, NEGLIGIBLE * float(np.abs(found.noise).max()))
     modes = modes_of(found.noise, error, NOISE)
     return [Mode(one.value, one.error, NOISE, one.vectors, inside=False) for one in modes]
