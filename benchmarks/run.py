@@ -37,7 +37,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="write the rows and the machine as JSON here")
     chosen = parser.parse_args(arguments)
     start = time.perf_counter()
-    rows = [*cold_starts(), *memory(), *large_flow(), *speed(), *dynamics(), *hessians()]
+    rows = [
+        *cold_starts(),
+        *memory(),
+        *large_flow(),
+        *speed(),
+        *dynamics(),
+        *branches(),
+        *hessians(),
+    ]
     took = time.perf_counter() - start
     print(table(rows))
     missed = [row.what for row in rows if row.met is False]
@@ -100,6 +108,12 @@ def hessians() -> list[Row]:
     from benchmarks import spectrum
 
     return spectrum.rows()
+
+
+def branches() -> list[Row]:
+    from benchmarks import branches as measured
+
+    return measured.rows()
 
 
 def speed() -> list[Row]:
