@@ -12,9 +12,9 @@ from theory.document.parts import Document, Equation
 from theory.document.writers import writer
 
 NAMES = list(hf.CATALOGUE)
-# A user's own: a name of special characters, and what is free.
+# A user's own: a name of every special character that a name may hold, and what is free.
 MINE = hf.Activation(
-    r"50% <b>_x^2_</b> & $#\{|*`",
+    r"50% <b>_x^2_</b> & $#{|*~",
     score="x*sigmoid(x)",
     scope="none",
     bias="norm+free",
