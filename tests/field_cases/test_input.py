@@ -126,7 +126,6 @@ class Named(sp.Function):
         ("exp(x^3)", ["grows faster than exp(x^2)"]),
         ("sin(exp(exp(x)))", ["undefined from x = 10"]),
     ],
-    ids=str,
 )
 def test_what_is_not_known_in_full_is_refused_by_name(score, words):
     message = refusal(score=score)

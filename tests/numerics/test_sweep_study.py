@@ -128,7 +128,6 @@ class Answer:
         ([1, 2], (2,), [1.0, 2.0], [np.nan, np.nan]),
         (([1, 2], 0.5), (2,), [1.0, 2.0], [0.5, 0.5]),
     ],
-    ids=str,
 )
 def test_what_a_function_may_return(given, shape, value, error):
     found = value_and_error(given, shape)
