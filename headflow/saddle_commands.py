@@ -34,6 +34,9 @@ def spectrum(
     tokens: TokensOpt = "5",
     heads: HeadsOpt = 2,
     dimension: Annotated[int | None, typer.Option(help="Token dimension D.")] = None,
+    rates: Annotated[
+        bool, typer.Option("--flow-jacobian", help="The Jacobian of d(m, R)/dtau as well.")
+    ] = False,
     as_json: JsonOpt = False,
     out: OutOpt = None,
 ) -> None:
@@ -83,6 +86,10 @@ def spectrum(
         **{name: found[name].values.tolist() for name in found.data_vars},
     }
     result["m"], result["R"] = (_listed(result[name]) for name in ("m", "R"))
+    if rates:
+        result["flow_jacobian"] = _rates(risk, alignments, gram)
+        lines += ["", "flow Jacobian (growth rates of m and R in 1/tau; not the Hessian):"]
+        lines.append(text_table([_rate_row(*row) for row in result["flow_jacobian"]]))
     emit(result, "\n".join(lines), as_json, out)
 
 
@@ -142,6 +149,19 @@ def _closed(act: Any) -> dict[str, str]:
         if root is not None:
             found[name] = str(root)
     return found
+
+
+def _rates(risk: Any, m: Any, R: Any) -> list[tuple[float, float, float]]:
+    """Real part, imaginary part and error of each eigenvalue of the flow Jacobian."""
+    from numerics.flow_jacobian import flow_jacobian
+
+    found = flow_jacobian(risk, m, R)
+    modes = zip(found.eigenvalue.values, found.error.values, strict=True)
+    return [(float(rate.real), float(rate.imag), float(error)) for rate, error in modes]
+
+
+def _rate_row(real: float, imaginary: float, error: float) -> dict[str, str]:
+    return {"real": f"{real:+.9f}", "imaginary": f"{imaginary:+.9f}", "error": f"{error:.0e}"}
 
 
 def _listed(array: Any) -> Any:

@@ -12,6 +12,16 @@ from tests.test_dynamics_cli import run
 ESCAPE = ["escape", "softmax", "--from", "origin", "--prior", "flipped:2.5,1.2", "--tokens", "3"]
 
 
+def test_hessian_and_flow_jacobian_are_told_apart():
+    """One linear head: 6 and 4 of the Hessian, -6 and -8 of the flow."""
+    command = ["spectrum", "x", "--scope", "none", "--prior", "flipped:0+1", "--tokens", "2"]
+    done = run(*command, "--heads", 1, "--at", "unspecialized", "--flow-jacobian", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert sorted(told["eigenvalue"]) == pytest.approx([4, 6], abs=1e-9)
+    assert [row[0] for row in told["flow_jacobian"]] == pytest.approx([-6, -8], abs=1e-9)
+
+
 def test_escape_writes_what_it_prints(tmp_path):
     out, figure = tmp_path / "escape.nc", tmp_path / "escape.svg"
     done = run(
