@@ -15,6 +15,7 @@ _HOMES = {
     "CATALOGUE": "theory.catalogue",
     "activation": "theory.catalogue",
     "DefinitionError": "theory.errors",
+    "NumericAttention": "numerics.numeric_attention",
     "derive": "theory.derived",
     "origin_spectrum": "theory.saddle",
     "weight_spectrum": "numerics.spectrum",

@@ -55,6 +55,7 @@ def definitions(
             "power": "" if none else str(act.power),
             "bias": act.bias,
             "gain": str(act.gain),
+            "parameters": ", ".join(f"{name}={value}" for name, value in act.parameters),
             "tier": tier(act),
         }
         if trained is not None:

@@ -19,6 +19,8 @@ from headflow import (
 )
 from headflow.options import (
     DEFAULT_PRIOR,
+    FreeBiasOpt,
+    FreeGainOpt,
     HeadsOpt,
     JsonOpt,
     OutOpt,
@@ -137,7 +139,8 @@ def risk(
     at: Annotated[str | None, typer.Option(help="'atoms': one head an atom of the prior.")] = None,
     prior: PriorOpt = DEFAULT_PRIOR,
     tokens: TokensOpt = "5",
-    beta: Annotated[str | None, typer.Option(help="Free biases (H,) as JSON.")] = None,
+    beta: FreeBiasOpt = None,
+    gamma: FreeGainOpt = None,
     gradient: Annotated[bool, typer.Option(help="Derivatives in m, R, beta and gain.")] = False,
     rtol: RtolOpt = 1e-8,
     as_json: JsonOpt = False,
@@ -154,10 +157,10 @@ def risk(
     free = None if beta is None else read_matrix("beta", beta)
     function = PopulationRisk(act, law, read_tokens(tokens), rtol=rtol)
     if not gradient:
-        value = function(alignments, gram, beta=free)
+        value = function(alignments, gram, beta=free, gain=gamma)
         emit(vars(value), str(value), as_json, out)
         return
-    slopes = function.gradient(alignments, gram, beta=free)
+    slopes = function.gradient(alignments, gram, beta=free, gain=gamma)
     result = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(slopes).items()}
     emit(result, "\n".join(f"{key}: {value}" for key, value in result.items()), as_json, out)
 

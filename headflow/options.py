@@ -32,6 +32,10 @@ PointsOpt = Annotated[int, typer.Option(help="Number of times recorded, log-spac
 WorkersOpt = Annotated[int, typer.Option(help="Number of processes.")]
 BetaOpt = Annotated[str | None, typer.Option(help="Start of free biases (H,) as JSON.")]
 GainOpt = Annotated[float | None, typer.Option("--gain0", help="Start of a free gain.")]
+FreeBiasOpt = Annotated[str | None, typer.Option("--beta", help="Free biases (H,) as JSON.")]
+FreeGainOpt = Annotated[
+    float | None, typer.Option("--gamma", help="Value of a free gain (--gain free).")
+]
 SeedsOpt = Annotated[int, typer.Option(help="Number of independent runs.")]
 SimulatorOpt = Annotated[
     str, typer.Option(help="reduced: without vectors, exact in law. vectors: plain SGD in R^D.")
@@ -56,12 +60,12 @@ _ACTIVATION = {
         typer.Argument(help="Catalogue name, or a score in x such as 'log(1+exp(x))'."),
     ],
     "scope": Annotated[str | None, typer.Option(help="none, tokens or heads.")],
-    "offset": Annotated[str | None, typer.Option(help="Offset c >= 0 of the denominator.")],
+    "offset": Annotated[str | None, typer.Option(help="Offset c >= 0, or in --param names.")],
     "power": Annotated[str | None, typer.Option(help="Power p > 0 of the denominator.")],
     "normalizer": Annotated[str | None, typer.Option(help="Normalizer in x; default the score.")],
     "bias": Annotated[str | None, typer.Option(help="none, norm, free or norm+free.")],
     "gain": Annotated[str | None, typer.Option(help="mean, sum, free or a number.")],
-    "param": Annotated[list[str] | None, typer.Option(help="name=value in the score; repeatable.")],
+    "param": Annotated[list[str] | None, typer.Option(help="name=value; repeatable.")],
 }
 
 

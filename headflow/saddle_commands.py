@@ -8,6 +8,8 @@ import typer
 
 from headflow.options import (
     DEFAULT_PRIOR,
+    FreeBiasOpt,
+    FreeGainOpt,
     HeadsOpt,
     JsonOpt,
     OutOpt,
@@ -33,6 +35,8 @@ def spectrum(
     prior: PriorOpt = DEFAULT_PRIOR,
     tokens: TokensOpt = "5",
     heads: HeadsOpt = 2,
+    beta: FreeBiasOpt = None,
+    gamma: FreeGainOpt = None,
     dimension: Annotated[int | None, typer.Option(help="Token dimension D.")] = None,
     rates: Annotated[
         bool, typer.Option("--flow-jacobian", help="The Jacobian of d(m, R)/dtau as well.")
@@ -41,7 +45,7 @@ def spectrum(
     out: OutOpt = None,
 ) -> None:
     """Eigenvalues of the risk's Hessian in weight space; at the origin also in closed form."""
-    from headflow.inputs import read_point, read_prior, read_tokens
+    from headflow.inputs import read_matrix, read_point, read_prior, read_tokens
     from headflow.risk import PopulationRisk
     from numerics.errors import InputError
     from numerics.fixed_points import unspecialized_fixed_point
@@ -64,7 +68,8 @@ def spectrum(
         alignments, gram = point.m, point.R
     else:
         alignments, gram = read_point(law, "atoms" if at == "atoms" else None, m, overlaps)
-    found = weight_spectrum(risk, alignments, gram, dimension)
+    free = None if beta is None else read_matrix("beta", beta)
+    found = weight_spectrum(risk, alignments, gram, dimension, beta=free, gain=gamma)
     rows = [
         {
             "eigenvalue": f"{float(one.eigenvalue):+.9f}",

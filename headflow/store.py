@@ -17,7 +17,7 @@ from platformdirs import user_cache_path
 import derivations
 import theory
 from numerics.errors import InputError
-from numerics.modules import module_from_file
+from numerics.modules import at, module_from_file
 from theory.activation import Activation
 from theory.catalogue import CATALOGUE
 from theory.codegen import numpy_source
@@ -48,13 +48,19 @@ def require_writable(path: Path) -> None:
 
 
 def kernels_for(activation: Activation) -> ModuleType:
-    """The generated kernels of an activation, derived now unless they are stored already."""
-    if CATALOGUE.get(activation.name) == activation:
-        return importlib.import_module(f"derivations.{slug(activation.name)}.kernels")
+    """The generated kernels of an activation, derived now unless they are stored already.
+
+    What is stored does not depend on the values of parameters: they are put in here.
+    """
+    values = {name: float(value) for name, value in activation.parameters}
+    member = CATALOGUE.get(activation.name)
+    if member is not None and member.template() == activation.template():
+        module = importlib.import_module(f"derivations.{slug(activation.name)}.kernels")
+        return at(module, **values)
     path = cache_folder() / f"{slug(activation.name)[:40]}_{_key(activation)}.py"
     if not path.exists():
         write_whole(path, numpy_source(activation))
-    return module_from_file(path)
+    return at(module_from_file(path), **values)
 
 
 def cache_folder() -> Path:
@@ -84,8 +90,8 @@ def write_netcdf(data: xr.Dataset, path: Path) -> None:
 
 
 def _key(activation: Activation) -> str:
-    """Changes with the activation, the generator's source and the version of SymPy."""
-    digest = hashlib.sha256(json.dumps(activation.definition(), sort_keys=True).encode())
+    """Changes with the activation's text, the generator's source and the version of SymPy."""
+    digest = hashlib.sha256(json.dumps(activation.template(), sort_keys=True).encode())
     digest.update(sympy.__version__.encode())
     for source in sorted(Path(theory.__file__).parent.rglob("*.py")):
         digest.update(source.read_bytes())

@@ -11,7 +11,8 @@ from numerics import closed_heads, joint_heads, separate_heads
 from numerics.errors import InputError
 from numerics.lengths import SequenceLength
 from numerics.logits import LogitLaw, Response
-from numerics.resolution import Resolution
+from numerics.numeric_attention import require_equation
+from numerics.resolution import STRIP, Resolution
 from numerics.tangents import Tangents
 
 # A response as a function of the gain.
@@ -40,7 +41,7 @@ def at_digits(
     tangents: Tangents | None = None,
 ) -> Respond:
     """By uniform grids of a resolution of ``digits`` nats."""
-    grid = Resolution(digits, length.longest)
+    grid = Resolution(digits, length.longest, STRIP if kernels.SMOOTH else 0.0)
     if kernels.SCOPE != "heads":
         return lambda gamma: separate_heads.respond(kernels, law, length, gamma, grid, tangents)
     nodes = joint_heads.grid_nodes(law, grid)
@@ -77,15 +78,28 @@ def for_fixed_rule(
     if kernels.CLOSED:
         return closed(kernels, law, length, gradient=True)
     if not kernels.SMOOTH:
-        raise no_gradient()
+        require_kinks_resolved(kernels, law)
     if points is not None and kernels.SCOPE == "heads":
         return at_points(kernels, law, length, digits, points)
     return at_digits(kernels, law, length, digits)
 
 
-def no_gradient() -> InputError:
-    """What to say of an activation with a kink where neither rule nor closed form helps."""
-    return InputError(
-        "gradient: this activation has a kink and no closed form, so its second derivative is not "
-        "a function; only its risk can be evaluated"
-    )
+def kinks_resolved(kernels: ModuleType, law: LogitLaw) -> bool:
+    """Whether quadrature serves an activation with kinks at this law of the logits."""
+    return separate_heads.resolves_kinks(kernels, law)
+
+
+def require_kinks_resolved(kernels: ModuleType, law: LogitLaw) -> None:
+    """InputError unless derivatives of a kinked activation exist and are known at this law."""
+    require_equation(kernels, "gradient")
+    if kernels.SCOPE == "heads" or kernels.KINKS is None:
+        why = "shares its normalizer over heads" if kernels.KINKS is not None else "is not linear"
+        raise InputError(
+            f"gradient: this activation has a kink that {why} and no closed form, so its second "
+            "derivative is not a function; only its risk can be evaluated"
+        )
+    if not kinks_resolved(kernels, law):
+        raise InputError(
+            "R: the risk of this activation has a kink where a logit has variance 0 or two logits "
+            "are equal, and derivatives are not resolved this near to it; move R away from there"
+        )

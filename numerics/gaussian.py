@@ -83,6 +83,16 @@ class HeadFactors:
         table = factors(nodes.s[:, None], lattice)
         return cls(factors, resolution, nodes, lattice, table)
 
+    @property
+    def size(self) -> int:
+        """Numbers in the table."""
+        return self.table.size
+
+    @property
+    def degrees(self) -> int:
+        """Derivatives of each factor, the factor itself included."""
+        return self.table.shape[1]
+
     def average(self, centres: np.ndarray, widths: np.ndarray) -> np.ndarray:
         """E[d-th derivative of X_n at centre + width z]: (orders, 3, S, rows)."""
         out = np.empty((*self.table.shape[:-1], centres.size))

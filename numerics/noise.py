@@ -11,6 +11,7 @@ from numerics.errors import InputError
 from numerics.gaussian import symmetric_root
 from numerics.lengths import SequenceLength
 from numerics.logits import LogitLaw
+from numerics.numeric_attention import require_equation
 from numerics.sobol import MAX_DIMENSION
 
 # Logits held at once, 8 bytes each; a few arrays of that size live together.
@@ -19,6 +20,7 @@ BLOCK = 500_000
 
 def require_sample_gradient(kernels: ModuleType) -> None:
     """InputError for a score that jumps: its gradient sample by sample is not that of the risk."""
+    require_equation(kernels, "SGD")
     if not kernels.CONTINUOUS:
         raise InputError(
             "activation: its score or normalizer jumps, so a sample's gradient says nothing of the "

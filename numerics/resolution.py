@@ -17,10 +17,15 @@ STRIP = pi / 2
 
 @dataclass(frozen=True)
 class Resolution:
-    """Target accuracy exp(-digits) of one evaluation, ``digits`` in nats, for up to ``tokens``."""
+    """Target accuracy exp(-digits) of one evaluation, ``digits`` in nats, for up to ``tokens``.
+
+    strip: half-width of the strip in which factors are analytic in the logit; 0 with kinks, where
+    only averages that have been taken make a function smooth.
+    """
 
     digits: float
     tokens: int = 1
+    strip: float = STRIP
 
     def sharper(self) -> Resolution:
         """For sums over one lift, which cost little and hold the sharpest factors.
@@ -51,7 +56,7 @@ class Resolution:
         """
         if slope < 1e-12:
             return 2 * pi / sqrt(2 * self.digits)
-        c, beta = STRIP / slope, (smoothing / slope) ** 2
+        c, beta = self.strip / slope, (smoothing / slope) ** 2
         excess = self.digits - c * c / 2
         if excess <= 0:
             return 2 * pi / sqrt(2 * self.digits)
@@ -69,8 +74,10 @@ class Resolution:
         """
         if slope < 1e-12:
             return 1
+        if self.strip == 0:
+            return None
         for count in range(1, fewer_than):
-            if lgamma(count + 1) + 2 * count * log(slope / STRIP) < -self.digits:
+            if lgamma(count + 1) + 2 * count * log(slope / self.strip) < -self.digits:
                 return count
         return None
 

@@ -49,6 +49,11 @@ MOST_GRID_NODES = 1_000_000
 # Rounding of a closed form that is a sum of terms of order 1.
 ROUNDING = 64 * np.finfo(float).eps
 
+NOT_FINITE = (
+    "m, R: the risk of this activation is not a finite number here; entries are too large for its "
+    "score, or a parameter stands where a formula divides by 0"
+)
+
 
 @dataclass(frozen=True)
 class Gradient:
@@ -68,6 +73,12 @@ class Gradient:
     error: float
     method: str
     evaluations: int
+
+
+def _finite(flat: np.ndarray) -> np.ndarray:
+    if not np.all(np.isfinite(flat)):
+        raise InputError(NOT_FINITE)
+    return flat
 
 
 def unpacked(flat, shape, error, method, evaluations) -> Gradient:
@@ -160,9 +171,9 @@ class PopulationRisk:
             flat, evaluations = flatten(respond)
             error = ROUNDING * max(1.0, float(np.max(np.abs(flat))))
             return flat, error, "closed form", evaluations
-        if not self.kernels.SMOOTH:
-            if gradient:
-                raise engines.no_gradient()
+        if not self.kernels.SMOOTH and gradient:
+            engines.require_kinks_resolved(self.kernels, law)
+        if not self.kernels.SMOOTH and not engines.kinks_resolved(self.kernels, law):
             return self._by_sobol(
                 lambda z: flatten(
                     lambda gamma: all_tokens.respond(self.kernels, law, self.length, z)
@@ -242,10 +253,14 @@ class PopulationRisk:
         if gamma is None:
             trial = respond(1.0)
             gamma = kernels.best_gain(trial.linear, trial.square, trial.pair)
-        response = respond(gamma)
+        try:
+            response = respond(gamma)
+        except ZeroDivisionError:
+            raise InputError(NOT_FINITE) from None
         if not gradient:
             moments = response.linear, response.square, response.pair
-            return np.atleast_1d(kernels.risk(*moments, gamma)), response.evaluations
+            value = np.atleast_1d(kernels.risk(*moments, gamma))
+            return _finite(value), response.evaluations
         return self.first_derivatives(response, m, gamma), response.evaluations
 
     def first_derivatives(self, response: Response, m: np.ndarray, gamma: float) -> np.ndarray:
@@ -264,7 +279,7 @@ class PopulationRisk:
         by_beta = kernels.gradient_beta(prior.odds, *parts)
         by_gain = np.atleast_1d(kernels.gain_slope(*moments, gamma))
         flat = [value, by_m.ravel(), by_R.ravel(), by_beta, by_gain]
-        return np.concatenate(flat)
+        return _finite(np.concatenate(flat))
 
     def _tolerance(self, flat: np.ndarray) -> float:
         return self.rtol * max(SMALL, float(np.max(np.abs(flat))))

@@ -130,7 +130,7 @@ def _evaluated(risk, state, law, tangents, flat) -> tuple[np.ndarray, float, str
         found, _ = flat(engines.closed(kernels, law, length, gradient=True, tangents=tangents))
         return found, ROUNDING * max(1.0, float(np.abs(found).max())), "closed form"
     if not kernels.SMOOTH:
-        raise engines.no_gradient()
+        engines.require_kinks_resolved(kernels, law)
     digits = min(MOST_DIGITS, -np.log(risk.rtol))
     if not risk.needs_points(state.m, state.R, state.beta, digits, MOST_GRID_NODES):
         found, error, method, _ = risk.by_quadrature(

@@ -13,6 +13,7 @@ from numerics.lengths import SequenceLength
 from numerics.lift import LiftNodes
 from numerics.logits import LogitLaw, Response
 from numerics.pair_changes import pair_changes
+from numerics.panels import PanelFactors
 from numerics.resolution import Resolution
 from numerics.tangents import Tangents
 
@@ -21,6 +22,10 @@ BLOCK = 4_000_000
 # Digits added for pairs, which multiply two oscillating errors, so that the error of their sums
 # is what the resolution says.
 PAIR_EXTRA = 2.5
+# With kinks a pair is smoothed only by what is left of each logit given the other: below this
+# share of its variance the grid of what they have in common would be too large.
+LEAST_APART = 1e-4
+SMALLEST_VARIANCE = 1e-20
 
 
 def respond(
@@ -38,7 +43,8 @@ def respond(
     total = Response.zero(law, tangents)
     finer = resolution.sharper()
     # What smooths a function of s + ln g is the spread of ln g, not that of the logit.
-    smoothing = kernels.LOG_SLOPE * _smoothing(law, length.longest)
+    # A kink does not move with s: no average over the logit smooths the lift then.
+    smoothing = kernels.SMOOTH * kernels.LOG_SLOPE * _smoothing(law, length.longest)
     heads = [
         _single(kernels, law, length, gamma, finer, h, float(width), tangents, total)
         for h, width in enumerate(smoothing)
@@ -53,6 +59,18 @@ def respond(
     return total
 
 
+def resolves_kinks(kernels: ModuleType, law: LogitLaw) -> bool:
+    """Whether panels serve a kinked activation: kinks known, no logit certain, no two alike."""
+    if kernels.SCOPE == "heads" or kernels.KINKS is None:
+        return False
+    variances = np.diagonal(law.all_covariances, axis1=1, axis2=2)
+    if np.min(variances) <= SMALLEST_VARIANCE:
+        return False
+    products = np.sqrt(variances[:, :, None] * variances[:, None, :])
+    alike = np.abs(law.all_covariances) >= (1 - LEAST_APART) * products
+    return not bool(np.any(alike.sum(axis=2) > 1))
+
+
 def _smoothing(law: LogitLaw, longest: int) -> np.ndarray:
     """Width (H,) over which every average of a head's factors is smooth in s, alone or in pairs."""
     covariances = law.all_covariances
@@ -65,8 +83,11 @@ def _smoothing(law: LogitLaw, longest: int) -> np.ndarray:
     return np.sqrt(smallest / 3 / (1 + 2 * np.log(longest)))
 
 
-def _factors(factors, law, resolution, h, nodes: LiftNodes) -> HeadFactors:
+def _factors(kernels, name, law, resolution, h, nodes: LiftNodes) -> HeadFactors | PanelFactors:
     """Head h's factors at given lift nodes, on the logits where any token may be."""
+    factors = getattr(kernels, name)
+    if not kernels.SMOOTH:
+        return PanelFactors.on(factors, resolution, nodes, np.array(kernels.KINKS, dtype=float))
     centres, widths = law.all_means[:, h], np.sqrt(law.all_covariances[:, h, h])
     reach = resolution.window * widths
     ends = [(c - r, c + r) for c, r, b in zip(centres, reach, widths, strict=True) if b >= WIDE]
@@ -96,7 +117,7 @@ def _single(
     else:
         ends = _whole_range(kernels, law, resolution, h)
         nodes = LiftNodes.between(*ends, resolution, smoothing, kernels.OFFSET)
-    table = _factors(kernels.jets if tangents else kernels.factors, law, resolution, h, nodes)
+    table = _factors(kernels, "jets" if tangents else "factors", law, resolution, h, nodes)
     widths = np.sqrt(law.all_covariances[:, h, h])
     average = table.average(law.all_means[:, h], widths)  # (3, 3 or 5, S, A + 1)
     relevant = average[:, 0, :, :-1] @ law.odds
@@ -108,7 +129,7 @@ def _single(
     total.linear += float(np.sum(nodes.weights * linear))
     total.square += float(np.sum(nodes.weights * square))
     total.add_single(h, np.einsum("ans,ndsa->da", law.by_row(variation), average))
-    total.evaluations += table.table.size
+    total.evaluations += table.size
     if tangents:
         by_row = np.moveaxis(average, -1, 0)  # (A + 1, n, d, S)
         used, own = tangents.among([h])
@@ -118,13 +139,15 @@ def _single(
     return nodes.essential(np.abs(linear), kernels.POWER, resolution.digits)
 
 
-def _pair_factors(kernels, law, resolution, h, smoothing, ends, tangents) -> HeadFactors:
-    factors = kernels.pair_jets if tangents else kernels.pair_factors
+def _pair_factors(
+    kernels, law, resolution, h, smoothing, ends, tangents
+) -> HeadFactors | PanelFactors:
+    factors = "pair_jets" if tangents else "pair_factors"
     if kernels.SCOPE == "none":
-        return _factors(factors, law, resolution, h, LiftNodes.none())
+        return _factors(kernels, factors, law, resolution, h, LiftNodes.none())
     low, high = ends
     nodes = LiftNodes.between(low, high, resolution, smoothing, kernels.OFFSET)
-    return _factors(factors, law, resolution, h, nodes.with_tail(kernels.POWER))
+    return _factors(kernels, factors, law, resolution, h, nodes.with_tail(kernels.POWER))
 
 
 def _pairs(kernels, law, length, gamma, resolution, tables, tangents, total):
@@ -133,7 +156,7 @@ def _pairs(kernels, law, length, gamma, resolution, tables, tangents, total):
     lifts = max(table.nodes.s.size for table in tables)
     common = _common_part(law, resolution, pairs)
     # Numbers for one pair: a dozen arrays over both lifts; factors of both heads at each node.
-    degrees = tables[0].table.shape[1]
+    degrees = tables[0].degrees
     plane, row = 12 * lifts * lifts, 8 * degrees * lifts * (law.odds.size + 1)
     at_once = max(1, BLOCK // max(plane, row * common[0].size))
     for start in range(0, pairs.shape[1], at_once):
@@ -204,7 +227,7 @@ def _pair_averages(tables, pairs, centres, widths):
     size = max(table.nodes.s.size for table in tables)
     s, areas = np.zeros((2, *pairs.shape, size))
     rows = centres.shape[2:]
-    factors = np.zeros((*pairs.shape, 2, rows[0], size, tables[0].table.shape[1], rows[1]))
+    factors = np.zeros((*pairs.shape, 2, rows[0], size, tables[0].degrees, rows[1]))
     for head, table in enumerate(tables):
         sides = np.nonzero(pairs == head)
         if sides[0].size == 0:
@@ -235,7 +258,9 @@ def _common_part(law: LogitLaw, resolution: Resolution, pairs: np.ndarray):
     widths = np.sqrt((1 - strength) * variances)
     distinct = set(zip(slopes.ravel().tolist(), widths.ravel().tolist(), strict=True))
     slopes[1] *= np.sign(rho)
-    rules = (normal_rule(slope, resolution, width) for slope, width in distinct)
+    # The product of two smoothed functions has kinks smoothed by less than either.
+    shrink = 1.0 if resolution.strip else np.sqrt(0.5)
+    rules = (normal_rule(slope, resolution, shrink * width) for slope, width in distinct)
     z, weights = max(rules, key=lambda rule: rule[0].size)
     centres = law.all_means.T[pairs][..., None] + slopes[..., None] * z
     return z, weights, centres, widths

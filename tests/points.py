@@ -9,6 +9,19 @@ import headflow as hf
 SUPPORT = np.array([[1.3, 0.4], [-0.8, 1.1], [0.3, -1.2]])
 ODDS = np.array([0.5, 0.2, 0.3])
 PRIOR = hf.FiniteSupport(SUPPORT, ODDS)
+# One member of the catalogue of each kind, for tests that take long: the others differ from one
+# of these by a score of the same kind.
+KINDS = (
+    "softmax",
+    "softmax-1-norm",
+    "softmax-n",
+    "bayes-softmax",
+    "linear",
+    "sigmoid",
+    "erf",
+    "relu",
+    "relu-normalized",
+)
 
 
 def random_point(heads: int, spikes: int, seed: int, scale: float = 1.0):

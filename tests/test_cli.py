@@ -117,3 +117,22 @@ def test_help_names_every_command():
     text = run("--help").stdout
     for command in ("derive", "activations", "risk", "bayes", "validate", "report"):
         assert command in text
+
+
+def test_parameters_random_lengths_and_free_values_on_the_command_line():
+    lengths = ("--tokens", "1:0.25,3:0.75", "--at", "atoms", "--json")
+    hot = run("risk", "softmax-temperature", "--param", "T=2", *lengths)
+    typed = run("risk", "exp(x/2)", *lengths)
+    assert json.loads(hot.stdout)["value"] == pytest.approx(
+        json.loads(typed.stdout)["value"], 1e-13
+    )
+    shifted = run(
+        "risk", "exp(q*x)", "--param", "q=0.5", "--offset", "c", "--param", "c=0", *lengths
+    )
+    assert json.loads(shifted.stdout)["value"] == json.loads(hot.stdout)["value"]
+    free = ("--bias", "free", "--beta", "[0.1, 0.2, 0.3, 0]", "--gain", "free", "--gamma", "0.3")
+    spectrum = run("spectrum", "affine", *free, "--heads", "4", *lengths)
+    assert spectrum.returncode == 0, spectrum.stderr
+    refused = run("risk", "softmax-n", "--param", "n=-1", *lengths)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "offset" in refused.stderr

@@ -7,12 +7,13 @@ import pytest
 import sympy as sp
 
 import headflow as hf
+from tests.points import KINDS
 from theory import symbols as sym
 from theory.saddle import V, mu
 
 L, H = sym.L, sym.H
 ACTIVATIONS = [
-    *(name for name in hf.CATALOGUE if name != "relu"),
+    *(name for name in KINDS if "relu" not in name),
     hf.Activation("softplus-1", score="log(1+exp(x))", offset=1),
     hf.Activation("squares", score="x+exp(x)", normalizer="1+x^2", power=2, bias="norm", gain=0.7),
     hf.Activation("joint", score="exp(x)", normalizer="cosh(x)", scope="heads", offset="1/2"),

@@ -17,7 +17,6 @@ from theory.measures import (
     HEADS,
     TOKENS,
     Evaluator,
-    kinks,
     normal_law,
     panel_law,
 )
@@ -93,7 +92,7 @@ def check(step: Step, activation: Activation) -> Check:
 
 def _at_the_origin(step: Step, activation: Activation) -> Check:
     """Differences of the loss with all tokens and heads written out, against the counted one."""
-    values = {sym.H: HEADS, sym.L: TOKENS, sym.gain: sp.Rational(4, 5)}
+    values = {sym.H: HEADS, sym.L: TOKENS, sym.gain: sp.Rational(4, 5), **activation.values}
     gamma = float(sp.sympify(op.gain(activation)).subs(values))
     evaluate = replace(Evaluator(activation), gamma=gamma)
     token = 0 if step.density == sym.RELEVANT else 1
@@ -110,14 +109,16 @@ def _at_the_origin(step: Step, activation: Activation) -> Check:
 def _closed_form(step: Step, activation: Activation) -> Check:
     """An average by Gauss-Legendre panels that end at the kinks, against its closed form."""
     mean, covariance = np.array(_MEANS[step.density]), np.array(_COVARIANCES[step.density])
-    law = panel_law(mean, covariance, kinks(activation.score))
+    breaks = [float(activation.typed(kink)) for kink in activation.kinks or ()]
+    law = panel_law(mean, covariance, breaks)
     left = replace(Evaluator(activation), relevant=law)(step.before)
     values = {
         rules.mu: mean[0],
         rules.nu: mean[1],
         rules.r: covariance[0, 0],
-        rules.q: covariance[1, 1],
+        rules.v: covariance[1, 1],
         rules.c: covariance[0, 1],
+        **activation.values,
     }
     return Check(left, float(step.after.subs(values).evalf()), EXACT)
 

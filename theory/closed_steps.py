@@ -24,7 +24,7 @@ def closed_averages(activation: Activation) -> tuple[sp.Expr, sp.Expr, sp.Expr] 
 
 
 def closed_steps(activation: Activation) -> tuple[Step, ...]:
-    """One step for each average, from its definition to its closed form in mu, r, nu, q, c."""
+    """One step for each average, from its definition to its closed form in mu, r, nu, v, c."""
     averages = closed_averages(activation)
     if averages is None:
         return ()

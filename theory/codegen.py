@@ -17,6 +17,7 @@ from theory.codegen_moments import label, moments
 from theory.codegen_second import second_order
 from theory.index_notation import einsum
 from theory.numpy_printer import function, source
+from theory.parameters import require_own_names
 from theory.risk import derive_risk
 from theory.rules.collection import Term, collected
 from theory.scaling import log_slope, scaled
@@ -33,6 +34,8 @@ score, square): X_n = t^(n p) f^n exp(-t g), t = e^s. Averages come as ``relevan
 import numpy as np
 from scipy import special
 
+# Values of named parameters: no other line of this text depends on them.
+{constants}PARAMETERS: dict[str, str] = {parameters}
 DEFINITION = {definition}
 SCOPE = {scope!r}
 OFFSET = {offset}
@@ -40,6 +43,7 @@ POWER = {power}
 LOG_SLOPE = {log_slope}
 LARGEST_LOG = {largest_log}
 SMOOTH = {smooth}
+KINKS = {kinks}
 CONTINUOUS = {continuous}
 CLOSED = {closed}
 FREE_BIAS = {free_bias}
@@ -60,10 +64,13 @@ def numpy_source(activation: Activation) -> str:
     constant, terms = collected(derive_risk(activation).result)
     is_closed, closed = closed_forms(activation)
     cap = float(600 / (2 * activation.power + 4))
-    definition = json.dumps(activation.definition(), indent=4).replace("null", "None")
+    values = {symbol.name: value for symbol, value in activation.values.items()}
+    names = {name: symbol.name for name, symbol in activation.symbols.items()}
     header = _HEADER.format(
         name=activation.name,
-        definition=definition,
+        constants="".join(f"{name} = {float(value)!r}\n" for name, value in values.items()),
+        parameters=json.dumps(names),
+        definition=_definition(activation),
         scope=activation.scope,
         offset=source(activation.offset),
         power=source(activation.power),
@@ -73,6 +80,7 @@ def numpy_source(activation: Activation) -> str:
         # Tables hold t^n exp(-t) up to n = 2 p + 4; t^n itself must not overflow either.
         cap=cap,
         smooth=activation.smooth,
+        kinks=_kinks(activation),
         continuous=activation.continuous,
         closed=is_closed,
         free_bias=activation.has_free_bias,
@@ -86,7 +94,24 @@ def numpy_source(activation: Activation) -> str:
     parts += [*_risk(constant, terms), *_logits(activation), *_chain(activation)]
     parts += [*dynamics(activation), *second_order(activation)]
     text = "\n\n".join(parts)
+    require_own_names(text, values)
     return text if "special." in text else text.replace("from scipy import special\n", "")
+
+
+def _kinks(activation: Activation) -> str:
+    """Logits at which a function bends or jumps, as a tuple; None where they are not known."""
+    if activation.kinks is None:
+        return "None"
+    return (
+        f"({''.join(f'{source(sp.Float(k) if k.is_number else k)}, ' for k in activation.kinks)})"
+    )
+
+
+def _definition(activation: Activation) -> str:
+    """The definition as a dictionary, in which parameters stand by name."""
+    plain = {**activation.template(), "parameters": "here"}
+    named = ", ".join(f'"{name}": {symbol}' for name, symbol in activation.symbols.items())
+    return json.dumps(plain, indent=4).replace("null", "None").replace('"here"', f"{{{named}}}")
 
 
 def _risk(constant: sp.Expr, terms: list[Term]) -> list[str]:

@@ -63,12 +63,12 @@ def _pair(name: str, pair: sp.Expr, highest: int) -> str:
     ]
     size = highest + 1
     return function(
-        f"{name}(mu, nu, r, q, c)",
+        f"{name}(mu, nu, r, v, c)",
         "out[i, j]: average of the i-th derivative of f(x) times the j-th of f(y), "
-        f"i + j < {size};\nx, y normal with means mu, nu, variances r, q, covariance c.\n\n"
+        f"i + j < {size};\nx, y normal with means mu, nu, variances r, v, covariance c.\n\n"
         f"E[f(x) f(y)] = {pair}.",
         [
-            "shapes = (np.shape(z) for z in (mu, nu, r, q, c))",
+            "shapes = (np.shape(z) for z in (mu, nu, r, v, c))",
             f"out = np.zeros(({size}, {size}, *np.broadcast_shapes(*shapes)))",
             *lines(rows),
             "return out",
@@ -86,7 +86,7 @@ def _derivative(average: sp.Expr, by_x: int, by_y: int) -> sp.Expr:
         *[rules.nu] * (one_y - both),
         *[rules.c] * both,
         *[rules.r] * twice_x,
-        *[rules.q] * twice_y,
+        *[rules.v] * twice_y,
     )
     found = average
     for variable in variables:

@@ -45,6 +45,15 @@ def denominator(
         largest = f"np.max({source(form.kappa)}, axis={axis}, keepdims=True)"
         body.append(f"kappa = np.maximum(0.0, {largest})" if c else f"kappa = {largest}")
         offset = f"{source(c)} * np.exp(-kappa)"
+        if c.free_symbols:
+            # A parameter may be 0, where the unit must not be bounded below.
+            body = [
+                f"kappa, offset = {largest}, {source(c)}",
+                "if offset:",
+                "    kappa = np.maximum(0.0, kappa)",
+                "    offset = offset * np.exp(-kappa)",
+            ]
+            offset = "offset"
     total = f"np.sum(np.broadcast_to(normalizer, x.shape), axis={axis}, keepdims=True)"
     # Constant scores and slopes take the shape of the logits.
     constant = [name for name, e in rows if name != "normalizer" and not e.has(sym.logit)]
@@ -64,7 +73,7 @@ def single_factors(activation: Activation) -> list[str]:
         _factors(activation, form, "factors", 3, 2),
         _factors(activation, form, "pair_factors", 2, 2),
     ]
-    if activation.smooth:
+    if activation.kinks is not None:
         parts += [
             _factors(activation, form, "jets", 3, 4),
             _factors(activation, form, "pair_jets", 2, 4),

@@ -9,7 +9,7 @@ import sympy as sp
 
 from theory import rendering, second_order
 from theory.activation import Activation
-from theory.catalogue import activation as by_name
+from theory.catalogue import resolved
 from theory.checking import Check, check
 from theory.closed_steps import closed_steps
 from theory.codegen import numpy_source
@@ -147,9 +147,9 @@ class Derived:
 def derive(act: Activation | str) -> Derived:
     """The derivation for an activation or a catalogue name.
 
-    Raises DefinitionError for an unknown name.
+    Raises DefinitionError for an unknown name, and for a function, which has no equation.
 
     >>> derive("softmax").steps[1].rule
     'exchangeability'
     """
-    return Derived(by_name(act) if isinstance(act, str) else act)
+    return Derived(resolved(act))

@@ -17,6 +17,7 @@ from theory import symbols as sym
 from theory.admission import shown
 from theory.errors import DefinitionError
 from theory.evaluation import Number, evaluate, is_complex
+from theory.removable import Away
 
 Values = list[tuple[mpmath.mpf, Number]]
 
@@ -30,6 +31,8 @@ _POINTS = tuple(
 )
 # Beyond the turns of an activation.
 _FAR = (20, 200)
+# Ramps that cancel leave rounding, in 30 digits.
+_ROUNDING = mpmath.mpf(10) ** -25
 
 
 def require_real(what: str, expression: sp.Expr) -> None:
@@ -79,6 +82,8 @@ def _require_no_pole(what: str, expression: sp.Expr) -> None:
         base, exponent = power.as_base_exp()
         if not (exponent.is_number and exponent.is_negative and base.has(sym.logit)):
             continue
+        if base.has(Away):
+            continue  # its zeros have been looked at
         try:
             # Exact, so that no root hides between two points; SymPy has it for rational numbers.
             roots = sp.Poly(base, sym.logit).real_roots()
@@ -100,20 +105,27 @@ def _require_no_pole(what: str, expression: sp.Expr) -> None:
 
 
 def require_nonnegative(what: str, expression: sp.Expr, *, strict: bool) -> None:
-    """Raise DefinitionError unless the expression is >= 0; ``strict`` also forbids a range of 0."""
-    zeros = 0
+    """Raise DefinitionError unless the expression is >= 0; ``strict`` also forbids zeros.
+
+    Without an offset a zero leaves attention 0/0 where all logits are there, as at small heads,
+    and the lift integral without an end.
+    """
+    zeros = []
     for point, value in _values(expression):
-        if value < 0:
+        if value < -_ROUNDING * (1 + abs(point)):
             raise DefinitionError(
                 f"{what}: {shown(expression)} is {mpmath.nstr(value, 6)} at "
                 f"x = {mpmath.nstr(point, 6)}; a normalizer must be nonnegative"
             )
-        zeros = zeros + 1 if value == 0 else 0
-        if strict and zeros > 2:
-            raise DefinitionError(
-                f"{what}: {shown(expression)} vanishes on a range around "
-                f"x = {mpmath.nstr(point, 6)}, so attention is 0/0 there; give an offset > 0"
-            )
+        if value == 0:
+            zeros.append(mpmath.nstr(point, 6))
+    if expression.is_polynomial(sym.logit) and expression.has(sym.logit):
+        zeros += [str(root.evalf(6)) for root in sp.Poly(expression, sym.logit).real_roots()]
+    if strict and zeros:
+        raise DefinitionError(
+            f"{what}: {shown(expression)} vanishes at x = {zeros[0]}, where attention is 0/0; "
+            "give an offset > 0"
+        )
 
 
 def require_average(what: str, expression: sp.Expr) -> None:

@@ -17,6 +17,7 @@ import mpmath
 import sympy as sp
 
 from theory.functions import NormalCdf, Ramp, Sigmoid, Softplus, Step
+from theory.removable import Away, Regular
 
 # An argument of a transcendental function is below 2^MOST_BITS, or infinite.
 MOST_BITS = 1000
@@ -90,6 +91,8 @@ FUNCTIONS: Mapping[type[sp.Basic], Callable[..., Number]] = MappingProxyType(
         NormalCdf: _bounded(mpmath.ncdf, 0, 1),
         Step: _step,
         Ramp: lambda z: z if is_complex(z) else max(mpmath.mpf(0), z),
+        Away: lambda z, point, radius: point + radius if abs(z - point) < radius else z,
+        Regular: lambda near, far, z, radius: near if abs(z) < radius else far,
     }
 )
 _RELATIONS = {

@@ -160,7 +160,8 @@ class BivariateNormalCdf(sp.Function):
         return rf"\Phi_2{power}\left({arguments}\right)"
 
 
-KINKED = (Step, Ramp, sp.Abs, sp.sign, sp.Max, sp.Min, sp.Heaviside, sp.Piecewise)
+# The functions with a kink or a jump; theory/piecewise.py spells all others with these.
+KINKED = (Step, Ramp)
 
 
 def canonical(expression: sp.Expr) -> sp.Expr:
@@ -178,14 +179,7 @@ def canonical(expression: sp.Expr) -> sp.Expr:
         match = argument.match(1 + sp.exp(bare))
         return Softplus(match[bare]) if match else sp.log(argument)
 
-    def maximum(*arguments):
-        if len(arguments) == 2 and sp.S.Zero in arguments:
-            return Ramp(next(a for a in arguments if a != 0))
-        return sp.Max(*arguments)
-
     expression = expression.replace(sp.Pow, fraction).replace(sp.log, logarithm)
-    expression = expression.replace(sp.Max, maximum)
-    expression = expression.replace(sp.Heaviside, lambda z, *at_zero: Step(z))
     return expression.replace(
         lambda e: e.is_Mul and any(isinstance(a, sp.exp) for a in e.args), _fold_exponential
     )

@@ -20,7 +20,6 @@ import sympy as sp
 from theory import symbols as sym
 from theory.activation import Activation
 from theory.expectation import Average, LengthPower, Mean
-from theory.functions import KINKED
 
 TOKENS, HEADS = 3, 2
 # Uniform grid in the logarithm of a lift variable; double-exponential decay to the right,
@@ -72,17 +71,6 @@ def panel_law(mean: np.ndarray, covariance: np.ndarray, breaks: list[float]) -> 
     return Law(np.outer(wx, wy).ravel() * np.exp(-exponent / 2) / scale, logits)
 
 
-def kinks(expression: sp.Expr) -> list[float]:
-    """Where the linear argument of a kinked function vanishes."""
-    found = set()
-    for function in expression.atoms(*KINKED):
-        argument = sp.expand(function.args[0])
-        slope = argument.coeff(sym.logit)
-        if slope.is_number and slope != 0:
-            found.add(float(-(argument - slope * sym.logit) / slope))
-    return sorted(found)
-
-
 @dataclass
 class Evaluator:
     """Evaluates the expressions of a derivation on given laws of the two kinds of token."""
@@ -112,9 +100,10 @@ class Evaluator:
 
     def _symbol(self, e, env):
         constants = {sym.gain: self.gamma, sym.L: self.length, sym.H: HEADS}
+        constants |= self.activation.values
         if e not in constants:
             raise ValueError(f"{e} has no value")
-        return constants[e]
+        return float(constants[e])
 
     def _sum(self, e, env):
         return self._add_up(e.function, list(reversed(e.limits)), env)
@@ -188,7 +177,7 @@ class Evaluator:
             return score
         axes = (0,) if act.scope == "tokens" else (0, 2)
         normalizer = self._one_logit(act.normalizer)(logits) + np.zeros_like(logits)
-        total = float(act.offset) + normalizer.sum(axis=axes, keepdims=True)
+        total = float(act.typed(act.offset)) + normalizer.sum(axis=axes, keepdims=True)
         return score / total ** float(act.power)
 
     def _loss_slope(self, logits: np.ndarray, location: int, token: int, head: int) -> np.ndarray:
@@ -208,7 +197,8 @@ class Evaluator:
 
     def _one_logit(self, expression: sp.Expr) -> Callable:
         if expression not in self._functions:
-            self._functions[expression] = sp.lambdify(sym.logit, expression, [_SPECIAL, "numpy"])
+            typed = self.activation.typed(expression)
+            self._functions[expression] = sp.lambdify(sym.logit, typed, [_SPECIAL, "numpy"])
         return self._functions[expression]
 
     def _score(self, e, env):
@@ -256,5 +246,9 @@ _SPECIAL = {
     "NormalCdf": _normal_cdf,
     "Step": lambda z: np.heaviside(z, 0.5),
     "Ramp": lambda z: np.maximum(z, 0.0),
+    "Away": lambda z, point, radius: np.where(np.abs(z - point) < radius, point + radius, z),
+    "Regular": lambda near, far, z, radius: np.where(np.abs(z) < radius, near, far),
+    # Almost everywhere: no atom of a law lies on a kink.
+    "DiracDelta": lambda z: 0.0 * z,
     "erf": lambda z: 2 * _normal_cdf(np.sqrt(2) * z) - 1,
 }

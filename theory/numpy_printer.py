@@ -59,6 +59,14 @@ class KernelPrinter(NumPyPrinter):
     def _print_Ramp(self, expression):
         return f"np.maximum({self._print(expression.args[0])}, 0.0)"
 
+    def _print_Away(self, expression):
+        z, point, radius = (self._print(argument) for argument in expression.args)
+        return f"np.where(np.abs({z} - ({point})) < {radius}, {point} + {radius}, {z})"
+
+    def _print_Regular(self, expression):
+        near, far, distance, radius = (self._print(argument) for argument in expression.args)
+        return f"np.where(np.abs({distance}) < {radius}, {near}, {far})"
+
     def _print_DiracDelta(self, expression):
         # Almost everywhere; a kink's delta is never met by a grid (numerics asks for SMOOTH)
         return f"(0.0 * {self._print(expression.args[0])})"

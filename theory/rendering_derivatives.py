@@ -27,7 +27,7 @@ def closed_forms(entries: Sequence[Entry]) -> list[Section]:
         return []
     equations = [f"{latex(e.step.before)} = {latex(e.step.after)}" for e in entries]
     lead = paragraph(
-        r"Averages over $x_1 \sim N(\mu, r)$ and $x_2 \sim N(\nu, q)$ with covariance $c$; they "
+        r"Averages over $x_1 \sim N(\mu, r)$ and $x_2 \sim N(\nu, v)$ with covariance $c$; they "
         r"turn the risk and its derivatives into elementary formulas."
     )
     return [Section("Closed forms", (lead, *rendered(entries, equations)))]

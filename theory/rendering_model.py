@@ -74,6 +74,7 @@ def definition(activation: Activation) -> Section:
         ("bias $b_h$", f"${latex(sp.sympify(op.bias(activation)))}$"),
         (r"gain $\gamma$", f"${latex(sp.sympify(op.gain(activation)))}$"),
     ]
+    rows += [(f"parameter ${latex(z)}$", f"{v} in checks") for z, v in activation.values.items()]
     fraction = r" = \frac{f(x_{lh})}{(c + Z)^{p}}"
     if activation.scope == "none":
         fraction = " = f(x_{lh})"

@@ -11,7 +11,7 @@ import sympy as sp
 from theory import order_parameters as op
 from theory import symbols as sym
 from theory.activation import Activation
-from theory.catalogue import activation as by_name
+from theory.catalogue import resolved
 from theory.derivation import Step
 from theory.errors import DefinitionError
 
@@ -35,13 +35,15 @@ class OriginSpectrum:
     splitting (heads against each other, sum_h dk_h = 0, multiplicity H - 1) and common (heads
     together, multiplicity 1), SymPy expressions in L, H, V, mu. gradient: of the risk along the
     normalized common mode; it vanishes for mu = 0 only, elsewhere the origin is no fixed point.
-    steps: the derivatives of the loss that they are made of.
+    steps: the derivatives of the loss that they are made of. parameters: the values at which
+    ``evaluate`` takes the activation's named parameters.
     """
 
     splitting: sp.Expr
     common: sp.Expr
     gradient: sp.Expr
     steps: tuple[Step, ...]
+    parameters: tuple[tuple[sp.Symbol, sp.Expr], ...] = ()
 
     def evaluate(self, L: int, H: int, V: float, mu: float = 0.0) -> tuple[float, float]:
         """splitting and common as numbers.
@@ -51,6 +53,7 @@ class OriginSpectrum:
         (-0.384, -0.096)
         """
         values = {sym.L: L, sym.H: H, _VARIANCE: sp.Float(V), _MEAN: sp.Float(mu)}
+        values |= dict(self.parameters)
         return float(self.splitting.subs(values)), float(self.common.subs(values))
 
     @property
@@ -76,7 +79,7 @@ def origin_spectrum(act: Activation | str) -> OriginSpectrum:
     >>> spectrum.thresholds[1]
     L/(L - 3)
     """
-    activation = by_name(act) if isinstance(act, str) else act
+    activation = resolved(act)
     if not smooth_at_zero(activation):
         raise DefinitionError(
             f"activation {activation.name}: its score or normalizer has a kink at 0, so the risk "
@@ -108,6 +111,7 @@ def origin_spectrum(act: Activation | str) -> OriginSpectrum:
         sp.factor(sp.simplify(own + (sym.H - 1) * other)),
         sp.factor(sp.simplify(mu * first[sym.RELEVANT] * sp.sqrt(sym.H))),
         tuple(steps),
+        tuple(activation.values.items()),
     )
 
 

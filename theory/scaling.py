@@ -53,7 +53,7 @@ def log_slope(activation: Activation) -> sp.Expr:
     if activation.scope == "none":
         return sp.S.Zero
     slope = (activation.normalizer.diff(sym.logit) / activation.normalizer).simplify()
-    return sp.Abs(slope) if slope.is_number else sp.S.Zero
+    return sp.S.Zero if slope.has(sym.logit) else sp.Abs(slope)
 
 
 def exponential_terms(expression: sp.Expr) -> list[tuple[sp.Expr, sp.Expr]]:

@@ -10,7 +10,8 @@ _MEANINGS = {
     "one token": "averages over one token, by quadrature over one or two logits",
     "lift": "one or two integrals over lift variables, free of the number of tokens",
     "joint lift": "one integral over a lift variable, averages over the logits of all heads",
-    "sampled": "a kink leaves neither a closed form nor fast quadrature: points over all tokens",
+    "sampled": "a kink whose place is not known, or that heads share, leaves neither a closed form "
+    "nor fast quadrature: points over all tokens",
 }
 
 
@@ -23,7 +24,7 @@ def tier(activation: Activation) -> str:
     """
     if closed_averages(activation) is not None:
         return "closed form"
-    if not activation.smooth:
+    if not activation.smooth and (activation.kinks is None or activation.scope == "heads"):
         return "sampled"
     return {"none": "one token", "tokens": "lift", "heads": "joint lift"}[activation.scope]
 

@@ -9,6 +9,8 @@ score, square): X_n = t^(n p) f^n exp(-t g), t = e^s. Averages come as ``relevan
 import numpy as np
 from scipy import special
 
+# Values of named parameters: no other line of this text depends on them.
+PARAMETERS: dict[str, str] = {}
 DEFINITION = {
     "name": "erf",
     "score": "erf(Symbol('x', real=True))",
@@ -17,7 +19,9 @@ DEFINITION = {
     "offset": "0",
     "power": "1",
     "bias": "none",
-    "gain": "mean"
+    "gain": "mean",
+    "positive": [],
+    "parameters": {}
 }
 SCOPE = 'none'
 OFFSET = 0
@@ -25,6 +29,7 @@ POWER = 1
 LOG_SLOPE = 0
 LARGEST_LOG = 100.0
 SMOOTH = True
+KINKS = ()
 CONTINUOUS = True
 CLOSED = True
 FREE_BIAS = False
@@ -202,22 +207,22 @@ def closed_single(mu, r):
     return out
 
 
-def closed_pair(mu, nu, r, q, c):
+def closed_pair(mu, nu, r, v, c):
     """out[i, j]: average of the i-th derivative of f(x) times the j-th of f(y), i + j < 3;
-    x, y normal with means mu, nu, variances r, q, covariance c.
+    x, y normal with means mu, nu, variances r, v, covariance c.
 
-    E[f(x) f(y)] = 4*BivariateNormalCdf(sqrt(2)*mu/sqrt(2*r + 1), sqrt(2)*nu/sqrt(2*q + 1),
-    2*c/(sqrt(2*q + 1)*sqrt(2*r + 1))) - 2*NormalCdf(sqrt(2)*mu/sqrt(2*r + 1)) -
-    2*NormalCdf(sqrt(2)*nu/sqrt(2*q + 1)) + 1.
+    E[f(x) f(y)] = 4*BivariateNormalCdf(sqrt(2)*mu/sqrt(2*r + 1), sqrt(2)*nu/sqrt(2*v + 1),
+    2*c/(sqrt(2*r + 1)*sqrt(2*v + 1))) - 2*NormalCdf(sqrt(2)*mu/sqrt(2*r + 1)) -
+    2*NormalCdf(sqrt(2)*nu/sqrt(2*v + 1)) + 1.
     """
-    shapes = (np.shape(z) for z in (mu, nu, r, q, c))
+    shapes = (np.shape(z) for z in (mu, nu, r, v, c))
     out = np.zeros((3, 3, *np.broadcast_shapes(*shapes)))
     w_0 = np.sqrt(2)
     w_1 = 2*r + 1
     w_2 = 1.0/np.sqrt(w_1)
     w_3 = w_0*w_2
     w_4 = mu*w_3
-    w_5 = 2*q + 1
+    w_5 = 2*v + 1
     w_6 = 1.0/np.sqrt(w_5)
     w_7 = w_0*w_6
     w_8 = nu*w_7
@@ -327,22 +332,22 @@ def closed_single_jets(mu, r):
     return out
 
 
-def closed_pair_jets(mu, nu, r, q, c):
+def closed_pair_jets(mu, nu, r, v, c):
     """out[i, j]: average of the i-th derivative of f(x) times the j-th of f(y), i + j < 5;
-    x, y normal with means mu, nu, variances r, q, covariance c.
+    x, y normal with means mu, nu, variances r, v, covariance c.
 
-    E[f(x) f(y)] = 4*BivariateNormalCdf(sqrt(2)*mu/sqrt(2*r + 1), sqrt(2)*nu/sqrt(2*q + 1),
-    2*c/(sqrt(2*q + 1)*sqrt(2*r + 1))) - 2*NormalCdf(sqrt(2)*mu/sqrt(2*r + 1)) -
-    2*NormalCdf(sqrt(2)*nu/sqrt(2*q + 1)) + 1.
+    E[f(x) f(y)] = 4*BivariateNormalCdf(sqrt(2)*mu/sqrt(2*r + 1), sqrt(2)*nu/sqrt(2*v + 1),
+    2*c/(sqrt(2*r + 1)*sqrt(2*v + 1))) - 2*NormalCdf(sqrt(2)*mu/sqrt(2*r + 1)) -
+    2*NormalCdf(sqrt(2)*nu/sqrt(2*v + 1)) + 1.
     """
-    shapes = (np.shape(z) for z in (mu, nu, r, q, c))
+    shapes = (np.shape(z) for z in (mu, nu, r, v, c))
     out = np.zeros((5, 5, *np.broadcast_shapes(*shapes)))
     w_0 = 2*r + 1
     w_1 = 1.0/np.sqrt(w_0)
     w_2 = np.sqrt(2)
     w_3 = mu*w_2
     w_4 = w_1*w_3
-    w_5 = 2*q + 1
+    w_5 = 2*v + 1
     w_6 = 1.0/np.sqrt(w_5)
     w_7 = nu*w_2
     w_8 = w_6*w_7

@@ -8,6 +8,8 @@ score, square): X_n = t^(n p) f^n exp(-t g), t = e^s. Averages come as ``relevan
 
 import numpy as np
 
+# Values of named parameters: no other line of this text depends on them.
+PARAMETERS: dict[str, str] = {}
 DEFINITION = {
     "name": "linear",
     "score": "Symbol('x', real=True)",
@@ -16,7 +18,9 @@ DEFINITION = {
     "offset": "0",
     "power": "1",
     "bias": "none",
-    "gain": "mean"
+    "gain": "mean",
+    "positive": [],
+    "parameters": {}
 }
 SCOPE = 'none'
 OFFSET = 0
@@ -24,6 +28,7 @@ POWER = 1
 LOG_SLOPE = 0
 LARGEST_LOG = 100.0
 SMOOTH = True
+KINKS = ()
 CONTINUOUS = True
 CLOSED = True
 FREE_BIAS = False
@@ -143,13 +148,13 @@ def closed_single(mu, r):
     return out
 
 
-def closed_pair(mu, nu, r, q, c):
+def closed_pair(mu, nu, r, v, c):
     """out[i, j]: average of the i-th derivative of f(x) times the j-th of f(y), i + j < 3;
-    x, y normal with means mu, nu, variances r, q, covariance c.
+    x, y normal with means mu, nu, variances r, v, covariance c.
 
     E[f(x) f(y)] = c + mu*nu.
     """
-    shapes = (np.shape(z) for z in (mu, nu, r, q, c))
+    shapes = (np.shape(z) for z in (mu, nu, r, v, c))
     out = np.zeros((3, 3, *np.broadcast_shapes(*shapes)))
     out[0, 0] = c + mu*nu
     out[0, 1] = mu
@@ -184,13 +189,13 @@ def closed_single_jets(mu, r):
     return out
 
 
-def closed_pair_jets(mu, nu, r, q, c):
+def closed_pair_jets(mu, nu, r, v, c):
     """out[i, j]: average of the i-th derivative of f(x) times the j-th of f(y), i + j < 5;
-    x, y normal with means mu, nu, variances r, q, covariance c.
+    x, y normal with means mu, nu, variances r, v, covariance c.
 
     E[f(x) f(y)] = c + mu*nu.
     """
-    shapes = (np.shape(z) for z in (mu, nu, r, q, c))
+    shapes = (np.shape(z) for z in (mu, nu, r, v, c))
     out = np.zeros((5, 5, *np.broadcast_shapes(*shapes)))
     out[0, 0] = c + mu*nu
     out[0, 1] = mu

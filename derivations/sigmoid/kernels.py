@@ -9,6 +9,8 @@ score, square): X_n = t^(n p) f^n exp(-t g), t = e^s. Averages come as ``relevan
 import numpy as np
 from scipy import special
 
+# Values of named parameters: no other line of this text depends on them.
+PARAMETERS: dict[str, str] = {}
 DEFINITION = {
     "name": "sigmoid",
     "score": "Sigmoid(Symbol('x', real=True))",
@@ -17,7 +19,9 @@ DEFINITION = {
     "offset": "0",
     "power": "1",
     "bias": "none",
-    "gain": "mean"
+    "gain": "mean",
+    "positive": [],
+    "parameters": {}
 }
 SCOPE = 'none'
 OFFSET = 0
@@ -25,6 +29,7 @@ POWER = 1
 LOG_SLOPE = 0
 LARGEST_LOG = 100.0
 SMOOTH = True
+KINKS = ()
 CONTINUOUS = True
 CLOSED = False
 FREE_BIAS = False

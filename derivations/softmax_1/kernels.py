@@ -8,6 +8,8 @@ score, square): X_n = t^(n p) f^n exp(-t g), t = e^s. Averages come as ``relevan
 
 import numpy as np
 
+# Values of named parameters: no other line of this text depends on them.
+PARAMETERS: dict[str, str] = {}
 DEFINITION = {
     "name": "softmax-1",
     "score": "exp(Symbol('x', real=True))",
@@ -16,7 +18,9 @@ DEFINITION = {
     "offset": "1",
     "power": "1",
     "bias": "none",
-    "gain": "mean"
+    "gain": "mean",
+    "positive": [],
+    "parameters": {}
 }
 SCOPE = 'tokens'
 OFFSET = 1
@@ -24,6 +28,7 @@ POWER = 1
 LOG_SLOPE = 1
 LARGEST_LOG = np.inf
 SMOOTH = True
+KINKS = ()
 CONTINUOUS = True
 CLOSED = False
 FREE_BIAS = False

@@ -257,7 +257,9 @@ def test_activations_without_a_flow_say_so():
     step = hf.PopulationRisk(hf.Activation("jump", score="step(x)", scope="none"), PRIOR, tokens=3)
     with pytest.raises(hf.InputError, match="jumps"):
         hf.gradient_flow(step, [[0.1, 0.2]], [[1.0]], [1.0], 0.5)
-    kinked = hf.PopulationRisk(hf.Activation("kink", score="relu(x)", offset=1), PRIOR, tokens=3)
+    kinked = hf.PopulationRisk(
+        hf.Activation("kink", score="relu(x)", scope="heads", offset=1), PRIOR, tokens=3
+    )
     with pytest.raises(hf.InputError, match="kink"):
         hf.gradient_flow(kinked, [[0.1, 0.2]], [[1.0]], [1.0])
     free = hf.PopulationRisk(TRAINED, PRIOR, tokens=3)

@@ -1,4 +1,4 @@
-"""Every gradient entry at generic asymmetric points, for every catalogue entry, L and H."""
+"""Every gradient entry at generic asymmetric points, for every kind of activation, L and H."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import headflow as hf
-from tests.points import PRIOR, random_point
+from tests.points import KINDS, PRIOR, random_point
 
 STEP = 2e-2
 CASES = [(1, 3), (2, 2), (3, 1), (5, 2), (2, 7), (3, 1000)]
@@ -22,7 +22,7 @@ def _five_point(function, step=STEP):
 @pytest.mark.parametrize(
     "name, heads, tokens",
     # Bayes-softmax with more heads than quadrature takes has a test of its own below.
-    [(n, h, L) for n in hf.CATALOGUE for h, L in CASES if n != "bayes-softmax" or h <= 3],
+    [(n, h, L) for n in KINDS for h, L in CASES if n != "bayes-softmax" or h <= 3],
 )
 def test_every_entry(name, heads, tokens):
     m, R = random_point(heads, 2, seed=17, scale=0.7)

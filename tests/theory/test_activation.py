@@ -47,7 +47,9 @@ def test_parameters_shadow_every_name():
     """Field case F08: beta = 2 equals the written 2, and the model's names are the user's too."""
     for name in ("beta", "gamma", "N", "S", "E", "I", "m", "R", "L", "lambda"):
         act = hf.Activation("a", score=f"1/(1+exp(-{name}*x))", scope="none", parameters={name: 2})
-        assert act.score == Sigmoid(2 * sym.logit)
+        (symbol,) = act.symbols.values()
+        assert act.score == Sigmoid(symbol * sym.logit)
+        assert act.typed(act.score) == Sigmoid(2 * sym.logit)
 
 
 @pytest.mark.parametrize(

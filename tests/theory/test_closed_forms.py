@@ -6,13 +6,14 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
+from scipy import special
 
 from theory import symbols as sym
 from theory.functions import BivariateNormalCdf, NormalCdf, Ramp, Step
 from theory.rules import closed_forms as rules
 
 x, y = rules.x, rules.y
-POINT = {rules.mu: 0.37, rules.nu: -0.62, rules.r: 1.3, rules.q: 0.7, rules.c: -0.41}
+POINT = {rules.mu: 0.37, rules.nu: -0.62, rules.r: 1.3, rules.v: 0.7, rules.c: -0.41}
 
 SINGLE = {
     "cubic": x**3 - 2 * x + 1,
@@ -23,6 +24,16 @@ SINGLE = {
     "step": Step(2 * x - 1),
     "ramp": Ramp(x - sp.Rational(1, 5)),
     "ramp squared": Ramp(x) ** 2,
+    "polynomial times cosine": (x**2 - x) * sp.cos(2 * x + 1),
+    "tilted sine": x * sp.exp(x / 3) * sp.sin(x - 1),
+    "gaussian": (x**2 + 1) * sp.exp(x - x**2 / 3),
+    "gaussian cosine": x * sp.exp(-(x**2) / 2) * sp.cos(x),
+    "polynomial times Phi": (x**3 - x) * NormalCdf(2 * x - 1),
+    "x Phi squared": x**2 * NormalCdf(x) ** 2,
+    "Phi beyond a step": x * NormalCdf(x - 1) * Step(x - sp.Rational(1, 3)),
+    "tilted step": sp.exp(x / 2) * Step(sp.Rational(1, 2) - x),
+    "hyperbolic": x * sp.cosh(x / 2),
+    "pieces": Ramp(x + sp.Rational(1, 2)) - Ramp(x - sp.Rational(1, 5)) + sp.exp(-Ramp(x)),
 }
 PAIRS = {
     "polynomials": (x**2 + x, y**3 - 1),
@@ -31,6 +42,12 @@ PAIRS = {
     "erf": (sp.erf(x), sp.erf(y)),
     "steps": (Step(x - sp.Rational(1, 3)), Step(y)),
     "ramps": (Ramp(x), Ramp(2 * y + 1)),
+    "polynomial times cosine": (x * sp.cos(x), y**2 * sp.sin(2 * y)),
+    "gaussians": (x * sp.exp(-(x**2) / 3), sp.exp(y - y**2)),
+    "x Phi": (x * NormalCdf(x), y * NormalCdf(y)),
+    "step and Phi": (Step(x - sp.Rational(1, 3)), y * NormalCdf(y)),
+    "ramp and erf": (Ramp(x), sp.erf(y)),
+    "pieces": (sp.exp(x - Ramp(x)) + Ramp(x), Ramp(y) ** 2),
 }
 
 
@@ -43,21 +60,43 @@ def _numeric(expression, variables):
     return sp.lambdify(variables, expression, [special, "mpmath"])
 
 
+NUMPY = {
+    "NormalCdf": special.ndtr,
+    "erf": special.erf,
+    "Step": lambda z: np.heaviside(z, 0.5),
+    "Ramp": lambda z: np.maximum(z, 0.0),
+}
+
+
 def _average(function, mean, variance, breaks=(0,)):
     deviation = mpmath.sqrt(variance)
-    ends = sorted({mean - 10 * deviation, mean, mean + 10 * deviation, *map(mpmath.mpf, breaks)})
+    ends = sorted({mean + k * deviation for k in (-12, -6, 0, 6, 12)} | set(breaks))
     return mpmath.quad(lambda z: function(z) * mpmath.npdf(z, mean, deviation), ends)
 
 
-BREAKS = (0, 0.5, 0.2, mpmath.mpf(1) / 3, -0.5)
+with mpmath.workdps(30):
+    BREAKS = tuple(mpmath.mpf(n) / d for n, d in ((0, 1), (1, 2), (1, 5), (1, 3), (-1, 2), (1, 1)))
 
 
 @pytest.mark.parametrize("name", SINGLE)
 def test_single_averages(name):
-    closed = float(rules.single_average(SINGLE[name]).subs(POINT).evalf(20))
-    mean, variance = POINT[rules.mu], POINT[rules.r]
-    direct = _average(_numeric(SINGLE[name], x), mean, variance, BREAKS)
-    assert closed == pytest.approx(float(direct), rel=1e-11)
+    """At a generic point, to 25 digits; value and both derivatives that the kernels hold."""
+    average = rules.single_average(SINGLE[name])
+    with mpmath.workdps(30):
+        exact = {z: sp.Rational(str(value)) for z, value in POINT.items()}
+        mean, variance = (mpmath.mpf(str(POINT[z])) for z in (rules.mu, rules.r))
+        function = _numeric(SINGLE[name], x)
+        closed = average.subs(exact).evalf(30)
+        direct = _average(function, mean, variance, BREAKS)
+        assert abs(mpmath.mpf(closed) - direct) < mpmath.mpf(10) ** -24 * (1 + abs(direct))
+        # d/d mean and d/d variance of the density give the same average's derivatives.
+        for symbol, weight in (
+            (rules.mu, lambda z: (z - mean) / variance),
+            (rules.r, lambda z: ((z - mean) ** 2 / variance - 1) / (2 * variance)),
+        ):
+            closed = average.diff(symbol).subs(exact).evalf(30)
+            direct = _average(lambda z, w=weight: function(z) * w(z), mean, variance, BREAKS)
+            assert abs(mpmath.mpf(closed) - direct) < mpmath.mpf(10) ** -24 * (1 + abs(direct))
 
 
 def _panels(mean, variance):
@@ -79,13 +118,13 @@ def test_pair_averages(name):
     """The inner average is over y given x, so the two logits' covariance is really used."""
     first, second = PAIRS[name]
     closed = float(rules.pair_average(first, second).subs(POINT).evalf(20))
-    mu, nu, r, q, c = (POINT[s] for s in (rules.mu, rules.nu, rules.r, rules.q, rules.c))
-    f, g = (np.vectorize(_numeric(e, z), otypes=[float]) for e, z in ((first, x), (second, y)))
+    mu, nu, r, q, c = (POINT[s] for s in (rules.mu, rules.nu, rules.r, rules.v, rules.c))
+    f, g = (sp.lambdify(z, e, [NUMPY, "numpy"]) for e, z in ((first, x), (second, y)))
     outer, weights = _panels(mu, r)
     direct = 0.0
-    for z, weight in zip(outer, weights, strict=True):
+    for z, weight in zip(outer, weights * f(outer), strict=True):
         inner, inner_weights = _panels(nu + c / r * (z - mu), q - c * c / r)
-        direct += weight * float(f(z)) * float(inner_weights @ g(inner))
+        direct += weight * float(inner_weights @ g(inner))
     assert closed == pytest.approx(direct, rel=1e-11)
 
 
@@ -104,7 +143,18 @@ def test_field_case_values():
     assert sp.simplify(probit - expected) == 0
 
 
-@pytest.mark.parametrize("score", [sp.tanh(x), sp.exp(x**2), 1 / (1 + x**2), sp.exp(sp.exp(x))])
+@pytest.mark.parametrize(
+    "score",
+    [
+        sp.tanh(x),
+        sp.exp(x**2),
+        1 / (1 + x**2),
+        sp.exp(sp.exp(x)),
+        NormalCdf(x) ** 3,
+        sp.cos(x) * Step(x),
+        NormalCdf(x**2),
+    ],
+)
 def test_what_no_rule_covers_is_refused(score):
     with pytest.raises(rules.NoClosedForm):
         rules.single_average(score)

@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 
 import headflow as hf
+from tests.points import KINDS
 from theory import symbols as sym
 from theory.checking import check
 from theory.derivation import Step
@@ -14,7 +15,7 @@ from theory.rules.bonnet_price import logit_derivative
 from theory.rules.gamma_lift import gamma_lift
 
 ACTIVATIONS = [
-    *hf.CATALOGUE.values(),
+    *(hf.CATALOGUE[name] for name in KINDS),
     hf.Activation("softplus-1", score="log(1+exp(x))", offset=1),
     hf.Activation("squares", score="x*exp(x)", normalizer="1+x^2", power=2, bias="norm+free"),
     hf.Activation("joint-cosh", score="exp(x)", normalizer="cosh(x)", scope="heads", offset="1/2"),

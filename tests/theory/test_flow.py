@@ -10,13 +10,14 @@ import sympy as sp
 
 import headflow as hf
 from headflow.store import kernels_for
+from tests.points import KINDS
 from theory import flow
 from theory.checking import check
 from theory.contraction import canonical, contract
 from theory.index_notation import einsum
 
 ACTIVATIONS = [
-    *hf.CATALOGUE.values(),
+    *(hf.CATALOGUE[name] for name in KINDS),
     hf.Activation("squares", score="x*exp(x)", normalizer="1+x^2", power=2, bias="norm+free"),
     hf.Activation("joint-cosh", score="exp(x)", normalizer="cosh(x)", scope="heads", offset="1/2"),
     hf.Activation("constant", score="1", normalizer="1+exp(x)"),

@@ -1,0 +1,1 @@
+"""Derived: the activation relu-normalized."""

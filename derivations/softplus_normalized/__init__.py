@@ -1,0 +1,1 @@
+"""Derived: the activation softplus-normalized."""
