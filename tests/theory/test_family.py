@@ -78,7 +78,7 @@ def test_kinks_are_known_and_a_bad_piece_is_refused():
     assert kinks(Ramp(sp.exp(x) - 1)) is None
     assert _act("relu(q*x-1)", parameters={"q": 2}).kinks == [1 / sp.Symbol("q", real=True)]
     for score, words in (
-        (sp.Piecewise((x, x > 0)), "no branch"),
+        (sp.Piecewise((x, x > 0)), "no value where none"),
         (sp.Piecewise((x, sp.sin(x) > 0), (0, True)), "compare x with numbers"),
     ):
         with pytest.raises(DefinitionError, match=words):
@@ -108,7 +108,7 @@ def test_a_removable_singularity_is_removed(name):
     assert average @ weights / weights.sum() == pytest.approx(1.1949576619102276, abs=3e-15)
 
 
-@pytest.mark.parametrize("text", ["sin(x)/x", "tanh(x)/x", "(1-cos(x))/x^2", "x/(exp(x)-1)"])
+@pytest.mark.parametrize("text", ["sin(x)/x", "(1-cos(x))/x^2", "x/(exp(x)-1)"])
 def test_series_and_expression_agree_where_they_meet(text):
     kernels = kernels_for(_act(text))
     z = np.array([-0.7, -0.5, -0.4999999, -0.2, 1e-6, 0.3, 0.4999999, 0.5, 1.1])

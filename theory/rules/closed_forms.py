@@ -10,7 +10,7 @@ takes over.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy as sp
 from sympy.simplify.fu import TR8
@@ -33,8 +33,9 @@ x, y = sym.logit, sp.Symbol("y", real=True)
 mu, nu, c = sp.symbols("mu nu c", real=True)
 r, v = sp.symbols("r v", positive=True)
 
-# Beyond this many terms a formula is slower and less accurate than quadrature.
-MOST_TERMS = 64
+# Beyond this many products of terms a formula, with its fourth derivatives, takes minutes to derive
+# and is slower than quadrature.
+MOST_TERMS = 6
 
 _ONE = Law((x,), (mu,), ((r,),))
 _TWO = Law((x, y), (mu, nu), ((r, c), (c, v)))
@@ -77,7 +78,15 @@ def _terms(expression: sp.Expr, variable: sp.Symbol) -> list[_Term]:
     plain = plain.replace(sp.erf, lambda z: 2 * NormalCdf(sp.sqrt(2) * z) - 1)
     plain = plain.replace(sp.erfc, lambda z: 2 - 2 * NormalCdf(sp.sqrt(2) * z))
     plain = plain.replace(Step, lambda z: _forward(z, variable))
-    return [_term(one, variable) for one in sp.Add.make_args(sp.expand(plain)) if one != 0]
+    terms = [_term(one, variable) for one in sp.Add.make_args(sp.expand(plain)) if one != 0]
+    # Terms that differ by their polynomials are one.
+    grouped: dict[tuple, _Term] = {}
+    for term in terms:
+        key = term.exponent, term.waves, term.events
+        if key in grouped:
+            term = replace(term, polynomial=term.polynomial + grouped[key].polynomial)
+        grouped[key] = term
+    return list(grouped.values())
 
 
 def _forward(argument: sp.Expr, variable: sp.Symbol) -> sp.Expr:
