@@ -27,6 +27,11 @@ CASES = {
         ("numerics/test_risk_values", "test_field_case_large_overlaps"),
     ],
     "F05 escape": [(f"{HERE}dynamics", "test_f05")],
+    "F07 flow Jacobian": [
+        ("numerics/test_flow_jacobian", "test_one_linear_head"),
+        ("numerics/test_flow_jacobian", "test_one_softmax_head_at_its_atom"),
+        ("numerics/test_saddle_bank", "test_linear_attention_sees_only_the_sum_of_its_heads"),
+    ],
     "F08 names with a meaning": [(f"{HERE}input", "test_f08")],
     "F09 softmax-1": [(f"{HERE}generated", "test_f09")],
     "F10 three softmaxes": [
@@ -41,6 +46,14 @@ CASES = {
         ("numerics/test_risk_values", "test_field_case_singular_overlaps"),
     ],
     "F14 physical region": [(f"{HERE}dynamics", "test_f14"), (f"{HERE}input", "test_f14")],
+    "F16 removable singularity": [
+        ("theory/test_family", "test_a_removable_singularity_is_removed"),
+    ],
+    "F17 steps and kinks": [
+        ("theory/test_family", "test_all_spellings_of_a_ramp_are_one"),
+        ("theory/test_family", "test_all_spellings_of_a_step_are_one"),
+    ],
+    "F18 erf": [("theory/test_closed_forms", "test_field_case_values")],
     "F19 parallel streams": [
         (f"{HERE}statistics", "test_f19"),
         ("numerics/test_sgd", "test_bits_do_not_depend_on_workers"),
@@ -71,6 +84,10 @@ CASES = {
         ("theory/test_index_notation", "test_a_clash_of_letters_is_refused"),
     ],
     "F27 dead heads": [(f"{HERE}generated", "test_f27")],
+    "F29 logarithm of the dimension": [
+        ("numerics/test_escape", "test_the_slope_is_half_of_one_over_the_rate"),
+        ("numerics/test_escape", "test_the_law_against_integrals_over_starts"),
+    ],
     "F30 permuted and equal heads": [
         (f"{HERE}statistics", "test_f30"),
         ("numerics/test_sgd", "test_heads_that_are_equal_stay_equal"),
