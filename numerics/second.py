@@ -10,6 +10,7 @@ import numpy as np
 
 from numerics import engines
 from numerics.logits import Response
+from numerics.numeric_attention import require_equation
 from numerics.risk import MOST_DIGITS, ROUNDING, Gradient, PopulationRisk, unpacked
 from numerics.sobol import normal_points
 from numerics.state import State
@@ -95,6 +96,7 @@ def carried(
     derivatives; warns AccuracyWarning when the tolerance is not met by quadrature.
     """
     m, R, kernels = state.m, state.R, risk.kernels
+    require_equation(kernels, "second derivatives")
     coordinates = Coordinates(*m.shape)
     law, dm, dR = risk.law(m, R, state.beta), *coordinates.unit()
     tangents = Tangents.of(kernels, risk.prior.components(), m, dm, dR)
