@@ -187,7 +187,10 @@ class Activation:
         given = self.offset
         names = self.symbols
         if isinstance(given, str) and not re.fullmatch(r"[-+0-9.eE/\s]*", given):
-            given = parse_expression(given, variable=sym.logit, parameters=names)
+            try:
+                given = parse_expression(given, variable=sym.logit, parameters=names)
+            except DefinitionError as problem:
+                raise DefinitionError(f"offset: {problem}") from None
         if isinstance(given, sp.Expr) and given.free_symbols:
             known = {z: names[z.name] for z in given.free_symbols if z.name in names}
             given = given.xreplace(known)

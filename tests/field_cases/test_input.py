@@ -10,9 +10,10 @@ import sympy as sp
 
 import headflow as hf
 from headflow.inputs import read_activation, read_prior
+from theory import symbols as sym
 from theory.admission import MAX_DEPTH
 from theory.errors import ExpressionError
-from theory.functions import Sigmoid
+from theory.functions import Ramp, Sigmoid
 from theory.vocabulary import MODEL_NAMES
 
 ONE = hf.FiniteSupport([[1.0]], [1.0])
@@ -30,10 +31,11 @@ def refusal(**definition):
 def test_f08_a_parameter_may_have_any_name_and_is_no_quantity_of_the_model(name):
     texts = (f"1/(1+exp(-{name}*x))", "1/(1+exp(-2*x))", "1/(1+exp(-q*x))")
     parameters = ({name: 2}, {}, {"q": 2})
-    scores = [
-        hf.Activation("a", score=text, scope="none", parameters=given).score
+    acts = [
+        hf.Activation("a", score=text, scope="none", parameters=given)
         for text, given in zip(texts, parameters, strict=True)
     ]
+    scores = [act.typed(act.score) for act in acts]
     assert scores[0] == scores[1] == scores[2]
     assert scores[0].func is Sigmoid
 
@@ -134,7 +136,7 @@ def test_what_is_not_known_in_full_is_refused_by_name(score, words):
 
 def test_a_piecewise_with_its_last_branch_is_admitted():
     score = sp.Piecewise((x, x > 0), (0, True))
-    assert hf.Activation("a", score=score, scope="none").score.has(sp.Piecewise)
+    assert hf.Activation("a", score=score, scope="none").score == Ramp(sym.logit)
 
 
 def composed(levels):
