@@ -35,6 +35,7 @@ _HOMES = {
     "branch_events": "numerics.continuation",
     "Event": "numerics.continuation",
     "phase_diagram": "headflow.phase_diagram",
+    "prune": "headflow.pruning",
     "Estimate": "numerics.estimate",
     "InputError": "numerics.errors",
     "AccuracyWarning": "numerics.errors",

@@ -13,6 +13,7 @@ from headflow import (
     continuation_commands,
     escape_command,
     flow_command,
+    prune_command,
     saddle_commands,
     sgd_command,
     sweep_command,
@@ -239,6 +240,7 @@ app.command()(saddle_commands.fixed_points)
 app.command("continue")(continuation_commands.continue_)
 app.command()(continuation_commands.phase_diagram)
 app.command()(escape_command.escape)
+app.command()(prune_command.prune)
 app.command()(sweep_command.sweep)
 
 

@@ -1,8 +1,9 @@
-# notation: m, R alignments and overlaps of heads k_h, all of them in the span of the spikes.
+# notation: m, R alignments and overlaps of heads k_h; beta free biases.
 """What training reaches: the lowest risk that gradient flow leads to from several starts."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,38 +25,64 @@ class Reached:
     """The end of the best of several flows.
 
     risk: population risk there, with the error of the flow. falling: how much it still fell in the
-    second half of the time, so that a flow on a plateau is not taken for one at rest. m (H, F).
+    second half of the time, so that a flow on a plateau is not taken for one at rest. m (H, F),
+    R (H, H). beta (H,) and gain: where they are trained, None otherwise.
     """
 
     risk: Estimate
     falling: float
     m: np.ndarray
+    R: np.ndarray
+    beta: np.ndarray | None
+    gain: float | None
 
 
 def reached(
-    risk: PopulationRisk, heads: int, *, starts: int = 3, time: float = 400.0, seed: int = 0
+    risk: PopulationRisk,
+    heads: int,
+    *,
+    starts: int = 3,
+    time: float = 400.0,
+    seed: int = 0,
+    beyond: float = 0.0,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Reached:
     """Follow gradient flow from ``starts`` random points to flow time ``time``; keep the lowest.
 
-    Heads start in the span of the spikes, which gradient flow never leaves; free biases start at
-    0 and a free gain at 1/H. It is an upper bound of the least risk: other starts may end lower.
-    Raises InputError for bad sizes and for what gradient_flow refuses.
+    Heads start in the span of the spikes, which gradient flow never leaves, plus ``beyond`` times a
+    vector of norm about 1 orthogonal to it, for which heads that share a normalizer take a grid of
+    rank H. Free biases start at 0 and a free gain at 1/H. It is an upper bound of the least risk:
+    other starts may end lower. progress: told the share of the starts done. Raises InputError for
+    bad sizes and for what gradient_flow refuses.
     """
     heads, starts = count("heads", heads), count("starts", starts)
     times = [positive("time", time) / 2, time]
     rng = np.random.default_rng(count("seed", seed, least=0))
     ends = []
-    for _ in range(starts):
+    for i in range(starts):
         m = SIZE * rng.standard_normal((heads, risk.prior.spikes))
-        flow = gradient_flow(
-            risk, m, m @ m.T, times, rtol=RTOL, method="RK45", **_free(risk, heads)
-        )
+        R = m @ m.T
+        if beyond:
+            rest = rng.standard_normal((heads, heads)) * (beyond / np.sqrt(heads))
+            R = R + rest @ rest.T
+        flow = gradient_flow(risk, m, R, times, rtol=RTOL, method="RK45", **_free(risk, heads))
+        progress((i + 1) / starts)
         if flow.attrs["status"] != "complete":
             continue
         middle, last = (float(value) for value in flow.risk)
         error, evaluations = float(flow.risk_error[-1]), int(flow.attrs["evaluations"])
         end = Estimate(last, error, "gradient flow", evaluations)
-        ends.append(Reached(end, middle - last, flow.m.values[-1]))
+        state = flow.isel(time=-1)
+        ends.append(
+            Reached(
+                risk=end,
+                falling=middle - last,
+                m=state.m.values,
+                R=state.R.values,
+                beta=state["beta"].values if "beta" in state else None,
+                gain=float(state["gain"]) if "gain" in state else None,
+            )
+        )
     if not ends:
         raise InputError("reached: no flow came to its end; a shorter time may help")
     return min(ends, key=lambda end: end.risk.value)
