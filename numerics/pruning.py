@@ -98,7 +98,7 @@ class Pruning:
 
 def require_convention(convention: Any) -> None:
     """InputError unless it is one of the two."""
-    if convention not in CONVENTIONS:
+    if not isinstance(convention, str) or convention not in CONVENTIONS:
         raise InputError(
             f"convention: expected {' or '.join(map(repr, CONVENTIONS))}, got {convention!r}"
         )

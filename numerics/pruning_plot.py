@@ -24,7 +24,7 @@ def pruning_figure(data: xr.Dataset) -> str:
         figure = Figure(figsize=(7.4, 4.8), layout="constrained")
         axes = figure.subplots()
         removed, mean = data["count"].values, data.risk_mean.values
-        spread = data.spread.values
+        spread, error = data.spread.values, data.standard_error.values
         width = np.linspace(-SPREAD, SPREAD, max(2, data.sizes["subset"]))
         for i, n in enumerate(removed):
             risks = data.risk.values[i]
@@ -52,7 +52,7 @@ def pruning_figure(data: xr.Dataset) -> str:
         axes.errorbar(
             removed,
             mean,
-            data.standard_error.values,
+            error if np.any(error > 0) else None,
             color=COLOURS[0],
             marker="o",
             markersize=6,

@@ -84,6 +84,10 @@ CASES = {
         ("theory/test_index_notation", "test_a_clash_of_letters_is_refused"),
     ],
     "F27 dead heads": [(f"{HERE}generated", "test_f27")],
+    "F28 pruning": [
+        (f"{HERE}pruning", "test_f28"),
+        ("numerics/test_pruning", "test_every_subset_against_sampled_tokens"),
+    ],
     "F29 logarithm of the dimension": [
         ("numerics/test_escape", "test_the_slope_is_half_of_one_over_the_rate"),
         ("numerics/test_escape", "test_the_law_against_integrals_over_starts"),
