@@ -154,9 +154,10 @@ def prune(
     seed: int = 0,
     progress: Callable[[float], None] = lambda share: None,
 ) -> xr.Dataset:
-    """Population risks of heads (m, R) without 0, 1, 2, ... of them, as described in headflow.
+    """Population risks of heads (m, R) without 0, 1, 2, ... of them: docs/model.md section 10.
 
-    held: the same activation with gain "free" (see Pruning).
+    held: the same activation with gain "free" (see Pruning). Other arguments, the Dataset and what
+    is refused with InputError: as in ``headflow.prune``.
     """
     pruning = Pruning.of(risk, held, m, R, beta, gain, convention)
     counts = removed_counts(removed, pruning.heads)

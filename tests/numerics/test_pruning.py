@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +17,7 @@ from numerics.pruning import subsets_kept
 from numerics.pruning_dataset import Removal
 from tests.points import ODDS, PRIOR, SUPPORT, random_point
 
-HEADS, TOKENS, SAMPLES = 3, 5, 200_000
+HEADS, TOKENS, SAMPLES = 3, 5, 100_000
 BETA = np.array([0.3, -0.5, 0.1])
 M, R = random_point(HEADS, 2, seed=28)
 SUBSETS = [list(kept) for left in (3, 2, 1) for kept in combinations(range(HEADS), left)]
@@ -31,14 +32,19 @@ CASES = {
 BOUND = stats.norm.isf(1e-4 / 2 / (len(CASES) * 2 * len(SUBSETS)))
 
 
+@cache
+def logits():
+    """Of the relevant token (number 0) and the others, shape (SAMPLES, TOKENS, HEADS)."""
+    rng = np.random.default_rng(28)
+    x = rng.standard_normal((SAMPLES, TOKENS, HEADS)) @ np.linalg.cholesky(R).T
+    x[:, 0] += SUPPORT[rng.choice(len(ODDS), SAMPLES, p=ODDS)] @ M.T
+    return x
+
+
 def sampled(act, beta, kept, convention, leaves_normalizer=True):
     """Mean loss and its standard error from token logits, written apart from the product."""
-    rng = np.random.default_rng([28, *kept])
-    theta = SUPPORT[rng.choice(len(ODDS), SAMPLES, p=ODDS)]
-    x = rng.standard_normal((SAMPLES, TOKENS, HEADS)) @ np.linalg.cholesky(R).T
-    x[:, 0] += theta @ M.T
-    x += (-np.diag(R) / 2 if "norm" in act.bias else 0) + (0 if beta is None else beta)
-    scores = np.exp(x)
+    bias = (-np.diag(R) / 2 if "norm" in act.bias else 0) + (0 if beta is None else beta)
+    scores = np.exp(logits() + bias)
     of_all = scores if not leaves_normalizer else scores[:, :, kept]
     axes = (1, 2) if act.scope == "heads" else 1
     total = int(act.offset) + of_all.sum(axis=axes, keepdims=True)
