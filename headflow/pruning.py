@@ -10,6 +10,7 @@ import xarray as xr
 import numerics.pruning
 from headflow.risk import PopulationRisk
 from headflow.versions import with_versions
+from numerics.numeric_attention import NumericAttention, require_equation
 from numerics.priors import Prior
 from theory.activation import Activation
 
@@ -17,7 +18,7 @@ RTOL = 1e-8
 
 
 def prune(
-    act: Activation | str | PopulationRisk,
+    act: Activation | NumericAttention | str | PopulationRisk,
     prior: Prior | None,
     tokens: Any,
     m: Any,
@@ -29,11 +30,11 @@ def prune(
 ) -> xr.Dataset:
     """Population risk after 1, 2, ... of the heads at (m, R) are removed, without training again.
 
-    act: an activation, or a PopulationRisk, whose prior, tokens and rtol stand in for those that
-    are None. m (H, F), R (H, H). convention: "rescaled", where the gain follows its rule with the
-    heads that remain (mean: 1/H becomes 1/(H - n); free: the best one of each subset), or "zeroed",
-    where it stays what it was with all heads; they differ for gain "mean" and "free" only. In both
-    a removed head leaves the normalizer too. rtol: of each risk, 1e-8 unless given.
+    act: as of PopulationRisk, or a PopulationRisk, whose prior, tokens and rtol stand in for those
+    that are None. m (H, F), R (H, H). convention: "rescaled", where the gain follows its rule with
+    the heads that remain (mean: 1/H becomes 1/(H - n); free: the best one of each subset), or
+    "zeroed", where it stays what it was with all heads; they differ for gain mean and free only.
+    In both a removed head leaves the normalizer too. rtol: of each risk, 1e-8 unless given.
 
     options: beta (H,), free biases; gain, that of all heads, for a free gain zeroed; removed,
     numbers of heads (0 to H - 1 unless given); subsets, all are taken where there are no more
@@ -54,21 +55,17 @@ def prune(
     [0.5, 0.625]
     """
     numerics.pruning.require_convention(convention)
+    model: dict[str, Any] = {"act": act, "prior": prior, "tokens": tokens, "rtol": rtol}
+    own: dict[str, Any] = {"rtol": RTOL}
     if isinstance(act, PopulationRisk):
-        prior = act.prior if prior is None else prior
-        tokens = act.length if tokens is None else tokens
-        rtol = act.rtol if rtol is None else rtol
-        act = act.activation
-    model: dict[str, Any] = {
-        "prior": prior,
-        "tokens": tokens,
-        "rtol": RTOL if rtol is None else rtol,
-        "seed": options.get("seed", 0),
-    }
-    risk = PopulationRisk(act, **model)
-    held = None
+        own = {"prior": act.prior, "tokens": act.length, "rtol": act.rtol}
+        model["act"] = act.activation
+    model |= {name: one for name, one in own.items() if model[name] is None}
+    model["seed"] = options.get("seed", 0)
+    risk, held = PopulationRisk(**model), None
     if convention == numerics.pruning.ZEROED and numerics.pruning.depends_on_heads(risk):
-        held = PopulationRisk(risk.activation.with_changes(gain="free"), **model)
+        require_equation(risk.kernels, "convention 'zeroed' with gain mean")
+        held = PopulationRisk(**{**model, "act": risk.activation.with_changes(gain="free")})
     return with_versions(
         numerics.pruning.prune(risk, m, R, held=held, convention=convention, **options)
     )

@@ -196,3 +196,26 @@ def test_bad_input_is_one_line(changes, message):
     with pytest.raises(hf.InputError, match=message) as refused:
         hf.prune(**case)
     assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("convention", ["rescaled", "zeroed"])
+def test_named_parameters_are_kept(convention):
+    """Softmax at temperature 2 is softmax of half the heads."""
+    act = hf.activation("softmax-temperature", bias="none").at(T=2)
+    one = hf.prune(act, PRIOR, TOKENS, M, R, convention=convention, rtol=1e-6)
+    other = hf.prune("softmax", PRIOR, TOKENS, M / 2, R / 4, convention=convention, rtol=1e-6)
+    apart = np.abs(one.risk - other.risk) - one.error - other.error
+    assert float(apart.max()) <= 0 and float(one.error.max()) < 1e-5
+
+
+def test_attention_as_a_function():
+    """Without an equation rescaled only; linear attention has known risks to compare with."""
+    function = hf.NumericAttention(lambda x: x)
+    data = hf.prune(function, PRIOR, 3, M, R, rtol=1e-2)
+    exact = hf.prune("linear", PRIOR, 3, M, R)
+    risks, known = (one.risk.values[np.isfinite(one.risk.values)] for one in (data, exact))
+    z = (risks - known) / data.error.values[np.isfinite(data.error.values)]
+    # Student's t of 16 replicates; a false alarm has probability 1e-4.
+    assert np.abs(z).max() < stats.t.isf(1e-4 / 2 / z.size, 15)
+    with pytest.raises(hf.InputError, match="zeroed"):
+        hf.prune(function, PRIOR, 3, M, R, convention="zeroed")
