@@ -13,7 +13,7 @@ test: $(VENV)/.tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 slow: $(VENV)/.tested
 	$(BIN)/python -m pytest -n 2 -m slow

@@ -8,7 +8,7 @@ from theory.document.parts import Block, Document, Equation, Paragraph, Span, Ta
 # Lines of LINE em at 10 points fit between these margins. Formulas start at the left: broken
 # ones would otherwise begin at another place each.
 PREAMBLE = r"""\documentclass[10pt,a4paper,fleqn]{article}
-\usepackage[margin=20mm]{geometry}
+\usepackage[margin=19mm]{geometry}
 \usepackage{amsmath,amssymb}
 \usepackage{longtable}
 \setlength{\mathindent}{1em}
