@@ -14,6 +14,7 @@ from headflow import (
     escape_command,
     flow_command,
     prune_command,
+    reproduce_command,
     saddle_commands,
     sgd_command,
     sweep_command,
@@ -242,6 +243,7 @@ app.command()(continuation_commands.phase_diagram)
 app.command()(escape_command.escape)
 app.command()(prune_command.prune)
 app.command()(sweep_command.sweep)
+app.command()(reproduce_command.reproduce)
 
 
 def main() -> None:

@@ -1,0 +1,6 @@
+"""The model's results, one experiment a file: settings, computation, claims and figure."""
+
+from __future__ import annotations
+
+# In the order of the page. Each has a module and a .toml of that name here, with _ for -.
+NAMES = ("one-head",)
