@@ -11,7 +11,7 @@ from typing import Any
 from numerics.checks import count, positive, real_array
 from numerics.errors import InputError
 
-PLACES = ("atoms", "origin", "unspecialized", "random", "span")
+PLACES = ("atoms", "origin", "unspecialized", "random")
 # What a parameter without a default stands for where it is left out.
 REQUIRED = object()
 

@@ -45,17 +45,14 @@ def _point(p: Mapping[str, Any], seed: int) -> tuple[Any, Any]:
     """The point (m, R) that the parameters name."""
     from numerics.fixed_points import unspecialized_fixed_point
     from numerics.priors import FiniteSupport
-    from numerics.starts import random_start, span_start
+    from numerics.starts import random_start
 
     prior, heads = p["prior"], p["heads"]
     if p["m"] is not None:
         return p["m"], p["R"]
-    own = p["start_seed"] if p["start_seed"] is not None else seed
     if p["at"] == "random":
+        own = p["start_seed"] if p["start_seed"] is not None else seed
         return random_start(heads, prior.spikes, p["dimension"], p["size"], own)
-    if p["at"] == "span":
-        m = span_start(heads, prior.spikes, p["size"], own)
-        return m, m @ m.T
     if p["at"] == "unspecialized":
         found = unspecialized_fixed_point(_model(p, seed), heads)
         return found.m, found.R

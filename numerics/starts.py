@@ -33,16 +33,6 @@ def random_start(
     return k[:, :spikes].copy(), k @ k.T
 
 
-def span_start(heads: int, spikes: int, size: float = 1.0, seed: int = 0) -> np.ndarray:
-    """m0 (H, F) of heads in the span of the spikes, entries N(0, size^2); R0 is m0 m0^T.
-
-    Gradient flow never leaves that span.
-    """
-    heads, spikes = count("heads", heads), count("spikes", spikes)
-    rng = np.random.default_rng(count("seed", seed, least=0))
-    return positive("size", size) * rng.standard_normal((heads, spikes))
-
-
 def heads_in_frame(rng: np.random.Generator, heads: int, spikes: int, dimension: int) -> np.ndarray:
     """Heads k_h ~ N(0, I_D / D) by coordinates (H, F + H): along the spikes, and beyond them.
 

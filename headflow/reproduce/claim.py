@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+Relation = Literal["=", "<", ">", ">="]
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -12,14 +14,15 @@ class Claim:
 
     name: short, for the table. text: a sentence with the numbers. value, error: from the data.
     relation: what the value is to ``expected``, whose error is ``expected_error``: "=" within both
-    errors, "<" or ">" by more than both. against: in words what it was checked against.
+    errors, "<" or ">" by more than both, ">=" not below it by more than both.
+    against: in words what it was checked against.
     """
 
     name: str
     text: str
     value: float
     error: float
-    relation: Literal["=", "<", ">"]
+    relation: Relation
     expected: float
     expected_error: float
     against: str
@@ -30,7 +33,7 @@ class Claim:
         name: str,
         text: str,
         value: tuple[Any, Any],
-        relation: Literal["=", "<", ">"],
+        relation: Relation,
         expected: tuple[Any, Any],
         against: str,
     ) -> Claim:
@@ -44,4 +47,6 @@ class Claim:
         distance, allowed = self.value - self.expected, self.error + self.expected_error
         if self.relation == "=":
             return abs(distance) <= allowed
+        if self.relation == ">=":
+            return distance >= -allowed
         return distance < -allowed if self.relation == "<" else distance > allowed

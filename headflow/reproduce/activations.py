@@ -1,0 +1,50 @@
+"""Final risk of each activation against the strength of the signal, beside the Bayes risk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import xarray as xr
+
+from headflow.reproduce import training
+from headflow.reproduce.claim import Claim
+from headflow.reproduce.experiment import Progress
+
+
+def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
+    strengths = settings["strengths"]
+    priors = [{"strengths": [s, settings["ratio"] * s]} for s in strengths]
+    return training.final_risks(settings, "prior", priors, strengths, progress).rename(
+        prior="strength"
+    )
+
+
+def claims(data: xr.Dataset) -> list[Claim]:
+    lowest = training.best(data)
+    where = f"s from {float(data.strength[0]):g} to {float(data.strength[-1]):g}"
+    found = [
+        training.reaches(lowest.sel(activation="bayes-softmax"), "strength", "bayes-softmax", where)
+    ]
+    found += [
+        training.stays_above(lowest.sel(activation=name), "strength", str(name), where)
+        for name in data.activation.values
+        if name != "bayes-softmax"
+    ]
+    last = lowest.isel(strength=-1)
+    softmax, one = (last.sel(activation=name) for name in ("softmax", "softmax-1"))
+    found.append(
+        Claim.of(
+            "softmax-1 is below softmax",
+            f"At s = {float(last.strength):g} softmax-1 ends at {float(one.risk):.4f}, below "
+            f"softmax at {float(softmax.risk):.4f}: its heads can be partly off.",
+            (one.risk, one.risk_error),
+            "<",
+            (softmax.risk, softmax.risk_error),
+            f"final risk of softmax at s = {float(last.strength):g}",
+        )
+    )
+    return [*found, training.none_below(data)]
+
+
+def draw(data: xr.Dataset) -> str:
+    return training.final_risk_figure(data, "strength", "strength s of the signal")
