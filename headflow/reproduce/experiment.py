@@ -68,7 +68,7 @@ class Experiment:
         """The data, with all that it depends on as attributes."""
         settings = self.settings(quick)
         data: xr.Dataset = self.module.run(settings, progress)
-        data.attrs = {
+        data.attrs |= {
             "experiment": self.name,
             "title": self.table["title"],
             "digest": self.digest,

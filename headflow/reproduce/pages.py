@@ -41,8 +41,8 @@ def _model() -> str:
             "random weights θ. An attention layer of H heads must return that token. Head h is one "
             "vector k_h (query and key merged); its logit on a token is their inner product. An "
             "activation, softmax or another, makes attention weights of the logits, and the "
-            "output is the sum of tokens weighted by A_l, the attention of all heads on token l. There is "
-            "no value matrix and no residual path. For D → ∞ the expected error per dimension is "
+            "output is the sum of tokens weighted by A_l, the attention of all heads on token l. "
+            "There is no value matrix and no residual path. For D → ∞ the expected error per dimension is "
             "the population risk"
         ),
         page.math(
