@@ -26,12 +26,13 @@ class Reached:
 
     risk: population risk there, with the error of the flow. falling: how much it still fell in the
     second half of the time, so that a flow on a plateau is not taken for one at rest. m (H, F),
-    R (H, H). beta (H,) and gain: where they are trained, None otherwise.
+    each entry with an error up to m_error, R (H, H). beta (H,) and gain: where they are trained, None otherwise.
     """
 
     risk: Estimate
     falling: float
     m: np.ndarray
+    m_error: float
     R: np.ndarray
     beta: np.ndarray | None
     gain: float | None
@@ -78,6 +79,7 @@ def reached(
                 risk=end,
                 falling=middle - last,
                 m=state.m.values,
+                m_error=float(state.m_error.max()),
                 R=state.R.values,
                 beta=state["beta"].values if "beta" in state else None,
                 gain=float(state["gain"]) if "gain" in state else None,

@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 # In the order of the page. Each has a module and a .toml of that name here, with _ for -.
-NAMES = ("one-head", "activations", "heads", "hierarchy", "escape")
+NAMES = ("one-head", "activations", "heads", "phases", "hierarchy", "escape", "priors")

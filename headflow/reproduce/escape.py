@@ -31,7 +31,9 @@ def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
         seed=settings["seed"],
     )
     variance = settings["strengths"][0] ** 2
-    data.attrs["closed_rate"] = -origin_spectrum("softmax").evaluate(L=tokens, H=heads, V=variance)[0]
+    data.attrs["closed_rate"] = -origin_spectrum("softmax").evaluate(L=tokens, H=heads, V=variance)[
+        0
+    ]
     progress(1.0)
     return data
 

@@ -42,8 +42,8 @@ def _model() -> str:
             "vector k_h (query and key merged); its logit on a token is their inner product. An "
             "activation, softmax or another, makes attention weights of the logits, and the "
             "output is the sum of tokens weighted by A_l, the attention of all heads on token l. "
-            "There is no value matrix and no residual path. For D → ∞ the expected error per dimension is "
-            "the population risk"
+            "There is no value matrix and no residual path. For D → ∞ the expected error per "
+            "dimension is the population risk"
         ),
         page.math(
             r"E = \mathbb{E} \sum_l (\delta_{l\varepsilon} - A_l)^2 ,\qquad "

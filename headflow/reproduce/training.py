@@ -39,7 +39,7 @@ def trained(
     end = reached(risk, heads, starts=1, time=time, seed=seed)
     numbers = np.full(1 + most * law.spikes, np.nan)
     numbers[0], numbers[1 : 1 + end.m.size] = end.risk.value, end.m.ravel()
-    errors = np.full_like(numbers, np.nan)
+    errors = np.full_like(numbers, end.m_error)
     errors[0] = end.risk.error + abs(end.falling)
     return numbers, errors
 
@@ -75,6 +75,7 @@ def final_risks(
                 {
                     "risk": (dims, one.value.values[..., 0]),
                     "risk_error": (dims, one.error.values[..., 0]),
+                    "m_error": (dims, one.error.values[..., 1]),
                     "m": ((*dims, "head", "spike"), one.value.values[..., 1:].reshape(shape)),
                 },
                 {"activation": list(group["activations"]), axis: labels, "start": one.seed.values},

@@ -1,0 +1,140 @@
+# notation: m alignments of the heads; tau flow time; lambda rate at which heads part.
+"""Two phases of learning: when heads find the mean direction, and when they part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+
+from headflow.reproduce.claim import Claim
+from headflow.reproduce.experiment import Progress
+from numerics.plots import COLOURS, STYLE, STYLES, svg_text
+
+LAWS = ("mean", "no mean")
+# Heads have found the mean, or parted, when that length is at this share of its largest.
+SHARE = 0.1
+
+
+def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
+    from headflow.flow import gradient_flow
+    from headflow.risk import PopulationRisk
+    from numerics.fixed_points import origin_fixed_point, unspecialized_fixed_point
+    from numerics.priors import flipped_spikes
+
+    heads, sizes = settings["heads"], settings["sizes"]
+    times = np.linspace(0.0, settings["time"], settings["records"] + 1)
+    start = np.random.default_rng(settings["seed"]).standard_normal((heads, 2))
+    shape = (len(LAWS), len(sizes), times.size)
+    found = {name: np.full(shape, np.nan) for name in ("risk", "common", "apart", "m_error")}
+    rates = np.zeros((len(LAWS), 2))
+    for i, mean in enumerate(settings["means"]):
+        risk = PopulationRisk(
+            "softmax", flipped_spikes(settings["strengths"], mean), settings["tokens"]
+        )
+        # Without a mean small heads are next to the origin, the saddle that they then leave.
+        saddle = unspecialized_fixed_point if any(mean) else origin_fixed_point
+        spectrum = saddle(risk, heads).spectrum
+        fastest = spectrum.isel(mode=int(spectrum.eigenvalue.argmin("mode")))
+        rates[i] = -float(fastest.eigenvalue), float(fastest.error)
+        for j, size in enumerate(sizes):
+            m0 = size * start
+            flow = gradient_flow(risk, m0, m0 @ m0.T, times, rtol=settings["rtol"])
+            m = flow.m.transpose("time", "head", "spike").values
+            found["risk"][i, j] = flow.risk
+            found["common"][i, j] = np.linalg.norm(m.mean(axis=1), axis=-1)
+            found["apart"][i, j] = np.linalg.norm(m[:, 0] - m[:, 1], axis=-1)
+            found["m_error"][i, j] = flow.m_error.max(("head", "spike"))
+            progress((i * len(sizes) + j + 1) / (len(LAWS) * len(sizes)))
+    dims = ("law", "size", "time")
+    data = xr.Dataset(
+        {name: (dims, values) for name, values in found.items()},
+        {"law": list(LAWS), "size": sizes, "time": times},
+    )
+    data["rate"], data["rate_error"] = ("law", rates[:, 0]), ("law", rates[:, 1])
+    data.time.attrs["units"] = "steps * learning rate / D"
+    return data
+
+
+def claims(data: xr.Dataset) -> list[Claim]:
+    with_mean, without = (data.sel(law=law) for law in LAWS)
+    found = [_fast(with_mean)]
+    return [*found, *(_slow(one, str(one.law.item())) for one in (with_mean, without))]
+
+
+def _fast(one: xr.Dataset) -> Claim:
+    """The mean is found long before the heads part, at a time that the start hardly moves."""
+    last = one.isel(size=-1)
+    common, apart = (_crossing(last, name) for name in ("common", "apart"))
+    first = _crossing(one.isel(size=0), "common")
+    return Claim.of(
+        "the mean comes first",
+        f"With a mean, heads have found its direction at τ = {common[0]:.3g} from the smallest "
+        f"start and at {first[0]:.3g} from the largest; from the smallest they part at "
+        f"τ = {apart[0]:.3g}.",
+        common,
+        "<",
+        apart,
+        "time of parting, smallest start",
+    )
+
+
+def _slow(one: xr.Dataset, law: str) -> Claim:
+    """A start that is smaller by a factor e parts later by 1 / lambda."""
+    early, late = (_crossing(one.isel(size=i), "apart") for i in (-2, -1))
+    words = "a mean" if law == "mean" else law
+    logs = float(np.log(one["size"][-2] / one["size"][-1]))
+    slope, error = (late[0] - early[0]) / logs, (late[1] + early[1]) / logs
+    return Claim.of(
+        f"time of parting, {words}",
+        f"With {words} a start smaller by a factor e parts later by {slope:.3f}; the unstable rate "
+        f"λ = {float(one.rate):.4f} predicts 1/λ = {1 / float(one.rate):.3f}. So from overlaps of "
+        "size 1/√D heads part after ln D / (2λ) and a constant.",
+        (slope, error),
+        "=",
+        (1 / one.rate, one.rate_error / one.rate**2),
+        "1/λ of the Hessian where heads wait",
+    )
+
+
+def _crossing(one: xr.Dataset, name: str) -> tuple[float, float]:
+    """tau at which a length first is at SHARE of its largest, between records; and its error.
+
+    The error is that of the alignments over the slope, and the curvature between two records.
+    """
+    tau, length = one.time.values, one[name].values
+    level = SHARE * np.nanmax(length)
+    after = int(np.argmax(length >= level))
+    step = tau[after] - tau[after - 1]
+    slope = (length[after] - length[after - 1]) / step
+    share = (level - length[after - 1]) / slope
+    bend = abs(length[after + 1] - 2 * length[after] + length[after - 1]) / 8
+    error = (bend + 2 * np.sqrt(2) * float(one.m_error[after])) / slope
+    return float(tau[after - 1] + share), float(error)
+
+
+def draw(data: xr.Dataset) -> str:
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(10.5, 6.4), layout="constrained")
+        panels = figure.subplots(2, len(LAWS), sharex=True, sharey="row")
+        for column, law in enumerate(LAWS):
+            upper, lower = panels[:, column]
+            for i, size in enumerate(data["size"].values):
+                one = data.sel(law=law, size=size)
+                look = {"color": COLOURS[i], "linewidth": 1.8}
+                upper.plot(
+                    one.time, one.risk, linestyle=STYLES[i], label=f"start of size {size:g}", **look
+                )
+                lower.plot(one.time, one.common, linestyle="-", **look)
+                lower.plot(one.time, one.apart, linestyle="--", **look)
+            upper.set(title="θ with a mean" if law == "mean" else f"θ with {law}")
+            lower.set(xlabel=r"flow time $\tau$ = steps × learning rate / D")
+        panels[0, 0].set(ylabel="population risk E")
+        panels[1, 0].set(ylabel="solid: mean over heads\ndashed: difference of heads")
+        figure.legend(
+            *panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4
+        )
+        return svg_text(figure)
