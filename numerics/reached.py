@@ -26,7 +26,8 @@ class Reached:
 
     risk: population risk there, with the error of the flow. falling: how much it still fell in the
     second half of the time, so that a flow on a plateau is not taken for one at rest. m (H, F),
-    each entry with an error up to m_error, R (H, H). beta (H,) and gain: where they are trained, None otherwise.
+    each entry with an error up to m_error, R (H, H). beta (H,) and gain: where they are trained,
+    None otherwise.
     """
 
     risk: Estimate

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 Relation = Literal["=", "<", ">", ">="]
 
 
@@ -50,3 +52,9 @@ class Claim:
         if self.relation == ">=":
             return distance >= -allowed
         return distance < -allowed if self.relation == "<" else distance > allowed
+
+
+def worst(distance: Any, error: Any) -> int:
+    """Place of the number (n,) that is farthest off in units of its error; a nan is farthest."""
+    ratio = np.abs(np.asarray(distance)) / np.asarray(error)
+    return int(np.argmax(np.where(np.isnan(ratio), np.inf, ratio)))

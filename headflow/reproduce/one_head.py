@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from headflow.reproduce.claim import Claim
+from headflow.reproduce.claim import Claim, worst
 from headflow.reproduce.experiment import Progress
 from headflow.reproduce.grids import swept
 from numerics.plots import COLOURS, STYLE, STYLES, svg_text
@@ -49,7 +49,7 @@ def least_risk(name: str, nu: float, tokens: Any, rtol: float) -> tuple[np.ndarr
     free = act.bias == "free"
 
     def at(x: np.ndarray) -> Any:
-        beta = {"beta": x[1:]} if free else {}
+        beta: dict[str, Any] = {"beta": x[1:]} if free else {}
         return risk.gradient([[x[0]]], [[x[0] ** 2]], **beta)
 
     def value_and_slope(x: np.ndarray) -> tuple[float, np.ndarray]:
@@ -69,11 +69,11 @@ def least_risk(name: str, nu: float, tokens: Any, rtol: float) -> tuple[np.ndarr
         for share in STARTS
     ]
     best = min(ends, key=lambda end: end.fun)
-    beta = {"beta": best.x[1:]} if free else {}
+    beta: dict[str, Any] = {"beta": best.x[1:]} if free else {}
     value, slopes = risk([[best.x[0]]], [[best.x[0] ** 2]], **beta), at(best.x)
     # A quadratic minimum lies below a slope s by s H^-1 s / 2, H^-1 as the descent has found it.
     inside = NORM[0] < best.x[0] < NORM[1]
-    left = float(best.jac @ best.hess_inv.matvec(best.jac)) if inside else 0.0
+    left = float(best.jac @ np.asarray(best.hess_inv @ best.jac)) if inside else 0.0
     bias = best.x[1] if free else 0.0
     numbers = np.array([value.value, best.x[0], bias, slopes.R[0, 0]])
     return numbers, np.array([value.error + abs(left), np.nan, np.nan, slopes.error])
@@ -128,7 +128,7 @@ def claims(data: xr.Dataset) -> list[Claim]:
         one = data.isel(law=law)
         found += [_affine(one, words), _softmax(one, words), *_between(one, words)]
     affine = data.sel(activation="1 + x").stack(point=("law", "nu"))
-    at = affine.isel(point=int(affine.slope.argmin("point")))
+    at = affine.isel(point=int(affine.slope.fillna(-np.inf).argmin("point")))
     found.append(
         Claim.of(
             "affine: nothing beyond the spike",
@@ -147,31 +147,30 @@ def _affine(one: xr.Dataset, words: str) -> Claim:
     affine = one.sel(activation="1 + x")
     expected = affine_minimum(one.nu.values, float(one.mean_length))
     # The point that is worst against its own error, so that the claim is about all of them.
-    worst = int(np.argmax(np.abs(affine.risk.values - expected) / affine.risk_error.values))
+    at = worst(affine.risk.values - expected, affine.risk_error)
     distance = float(np.abs(affine.risk.values - expected).max())
     return Claim.of(
         f"affine minimum, {words}",
         f"At {words} the affine score reaches 1 / (1 + 1/(L-1) + ν/L), L the mean length, to "
         f"{distance:.1g} at all {one.nu.size} strengths.",
-        (affine.risk[worst], affine.risk_error[worst]),
+        (affine.risk[at], affine.risk_error[at]),
         "=",
-        (expected[worst], 0),
-        f"closed form at ν = {float(one.nu[worst]):g}",
+        (expected[at], 0),
+        f"closed form at ν = {float(one.nu[at]):g}",
     )
 
 
 def _softmax(one: xr.Dataset, words: str) -> Claim:
     softmax = one.sel(activation="softmax")
-    ratio = np.abs(softmax.risk - one.bayes) / (softmax.risk_error + one.bayes_error)
-    worst = int(ratio.argmax())
+    at = worst(softmax.risk - one.bayes, softmax.risk_error + one.bayes_error)
     return Claim.of(
         f"softmax is Bayes, {words}",
         f"Softmax reaches the Bayes risk at {words}: largest difference "
         f"{float(np.abs(softmax.risk - one.bayes).max()):.1g}.",
-        (softmax.risk[worst], softmax.risk_error[worst]),
+        (softmax.risk[at], softmax.risk_error[at]),
         "=",
-        (one.bayes[worst], one.bayes_error[worst]),
-        f"Bayes risk at ν = {float(one.nu[worst]):g}",
+        (one.bayes[at], one.bayes_error[at]),
+        f"Bayes risk at ν = {float(one.nu[at]):g}",
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from headflow.reproduce.claim import Claim
+from headflow.reproduce.claim import Claim, worst
 from headflow.reproduce.experiment import Progress
 from headflow.reproduce.grids import swept
 from numerics.plots import COLOURS, STYLE, STYLES, svg_text
@@ -114,10 +114,10 @@ def excess(one: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
 def reaches(one: xr.Dataset, axis: str, name: str, where: str) -> Claim:
     """The risk is the Bayes risk at all points of the axis: shown at the worst of them."""
     distance, error = excess(one)
-    at = one.isel({axis: int(np.argmax(_ratio(distance, error)))})
+    at = one.isel({axis: worst(distance, error)})
     return Claim.of(
         f"{name} reaches the Bayes risk, {where}",
-        f"{name} ends within {float(np.abs(distance).max(skipna=False)):.1g} of the Bayes risk, "
+        f"{name} ends within {float(np.abs(distance.values).max()):.1g} of the Bayes risk, "
         f"{where}.",
         (at.risk, at.risk_error),
         "=",
@@ -158,12 +158,6 @@ def none_below(data: xr.Dataset) -> Claim:
     )
 
 
-def _ratio(distance: xr.DataArray, error: xr.DataArray) -> np.ndarray:
-    """How far off each point is, in errors; a missing one is farther than all."""
-    ratio = np.abs(distance.values) / error.values
-    return np.where(np.isnan(ratio), np.inf, ratio)
-
-
 def final_risk_figure(data: xr.Dataset, axis: str, label: str) -> str:
     """Final risk against the axis: a line through the best start, a faint mark for every start."""
     with matplotlib.rc_context(STYLE):
@@ -172,23 +166,17 @@ def final_risk_figure(data: xr.Dataset, axis: str, label: str) -> str:
         names = [str(value) for value in data[axis].values]
         numeric = data[axis].dtype.kind in "if"
         x = data[axis].values if numeric else np.arange(len(names), dtype=float)
-        panel.plot(
-            x,
-            data.bayes,
-            color="black",
-            alpha=0.25,
-            linewidth=6 if numeric else 0,
-            marker="_",
-            markersize=0 if numeric else 60,
-            markeredgewidth=5,
-            label="Bayes risk",
-        )
+        grey: dict[str, Any] = {"color": "black", "alpha": 0.25, "label": "Bayes risk"}
+        if numeric:
+            panel.plot(x, data.bayes, linewidth=6, **grey)
+        else:
+            panel.hlines(data.bayes, x - 0.3, x + 0.3, linewidth=6, **grey)
         lowest = best(data)
         # Names on an axis have no line between them: their marks stand side by side.
         step = 0.0 if numeric else 0.12
         for i, name in enumerate(data.activation.values):
             at = x + step * (i - (data.activation.size - 1) / 2)
-            look = {"color": COLOURS[i], "marker": MARKERS[i]}
+            look: dict[str, Any] = {"color": COLOURS[i], "marker": MARKERS[i]}
             all_starts = data.risk.sel(activation=name)
             for start in data.start.values:
                 panel.plot(
