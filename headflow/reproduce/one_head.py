@@ -184,7 +184,7 @@ def _between(one: xr.Dataset, words: str) -> list[Claim]:
             Claim.of(
                 f"{name} above Bayes, {words}",
                 f"At ν = {float(last.nu):g}, {words}, {name} stays at {float(risk.risk):.3g}, "
-                f"{float(risk.risk / last.bayes):.2g} times the Bayes risk"
+                f"{float(risk.risk / last.bayes):.0f} times the Bayes risk"
                 + (
                     f", with the head at the norm of {NORM[1]:g} it was held within."
                     if held

@@ -86,7 +86,9 @@ def _one(result: Result) -> str:
 
 
 def _number(value: float, error: float) -> str:
-    """Small numbers by their leading digits, others by as many as the error lets stand."""
+    """Exact ones as they are, small ones by leading digits, others as the error lets stand."""
+    if error == 0:
+        return f"{value:.10g}"
     if not math.isfinite(value + error):
         return f"{value:g} ± {error:g}"
     if value != 0 and abs(value) < 1e-3:
