@@ -9,9 +9,13 @@ import pytest
 import xarray as xr
 
 import headflow as hf
-from headflow import report_dynamics
+from headflow import report_dynamics, report_saddles
 from headflow.report import Assignment, write_report
 from numerics.errors import InputError
+
+
+# One process makes the report for all tests.
+pytestmark = pytest.mark.xdist_group("report")
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +29,9 @@ def report(tmp_path_factory):
         patch.setattr(report_dynamics, "SGD_TIMES", np.array([0.0, 0.5, 2.0]))
         patch.setattr(report_dynamics, "THEORY_TIMES", np.array([1.0, 3.0]))
         patch.setattr(report_dynamics, "RTOL", 1e-3)
+        patch.setattr(report_saddles, "STRENGTHS", (2.4, 1.4))
+        patch.setattr(report_saddles, "DIMENSIONS", (60, 150))
+        patch.setattr(report_saddles, "RUNS", 12)
         summary = write_report(
             prior, "two atoms", 3, 2, seed=1, folder=folder, progress=lambda items, what: items
         )
@@ -34,10 +41,11 @@ def report(tmp_path_factory):
 def test_page_is_self_contained(report):
     folder, _ = report
     html = (folder / "index.html").read_text(encoding="utf-8")
-    assert html.count("<svg") == 5 and "<math" in html
+    assert html.count("<svg") == 7 and "<math" in html
     assert "http-equiv" not in html and "<script" not in html and 'src="' not in html
     dynamics = {f"dynamics_{name}.nc" for name in ("1", "2", "2_sgd", "3")}
-    assert {f.name for f in folder.iterdir()} == {"index.html", "data.nc"} | dynamics
+    saddles = {"specialization.nc", "escape.nc"}
+    assert {f.name for f in folder.iterdir()} == {"index.html", "data.nc"} | dynamics | saddles
 
 
 def test_dynamics_hold_errors_and_phases(report):
