@@ -126,7 +126,7 @@ def test_real_lengths_only_where_tokens_are_not_sampled():
     assert value == pytest.approx((low + high) / 2, rel=1e-12) and low != high
     zero = hf.PopulationRisk("softmax", UNIT, half)(0 * m, 0 * R)
     assert abs(zero.value - (1 - 1 / 4.5)) <= zero.error
-    kinked = hf.Activation("kinked", score="Max(x, 0)", normalizer="1 + Max(x, 0)", scope="tokens")
+    kinked = hf.Activation("kinked", score="Max(x, 0)", normalizer="1 + Max(x, 0)", scope="heads")
     with pytest.raises(hf.InputError, match="4.5 is no whole number"):
         hf.PopulationRisk(kinked, UNIT, half)(m, R)
     with pytest.raises(hf.InputError, match="a real length must be >= 2"):
