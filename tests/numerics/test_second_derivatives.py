@@ -164,8 +164,8 @@ def test_points_instead_of_a_grid(monkeypatch):
     assert np.abs(found - exact).max() <= 5 * scatter + error
 
 
-def test_a_kink_with_a_normalizer_is_refused():
-    act = hf.Activation("kinked", score="relu(x)", scope="tokens", offset=1)
+def test_a_kink_under_a_shared_normalizer_is_refused():
+    act = hf.Activation("kinked", score="relu(x)", scope="heads", offset=1)
     risk = hf.PopulationRisk(act, PRIOR, 3)
     with pytest.raises(hf.InputError, match="kink"):
         hf.weight_spectrum(risk, [[0.3, 0.2]], [[0.9]])
