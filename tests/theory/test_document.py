@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from tests.documents import MINE, NAMES, derived, document, equations, faults, written
+from tests.points import KINDS
 from theory import rendering
 from theory.document import html, latex, markdown
 from theory.document.breaking import INDENT, LINE, broken
@@ -22,6 +23,14 @@ from theory.errors import DefinitionError
 ALL = [*NAMES, MINE.name]
 ENGINE = shutil.which("pdflatex")
 every_entry = pytest.mark.parametrize("name", ALL)
+# One of each kind by default; the others in the slow suite.
+one_of_each_kind = pytest.mark.parametrize(
+    "name",
+    [
+        name if name in (*KINDS, MINE.name) else pytest.param(name, marks=pytest.mark.slow)
+        for name in ALL
+    ],
+)
 
 
 def _tokens(formula: str) -> list[str]:
@@ -30,7 +39,7 @@ def _tokens(formula: str) -> list[str]:
     return re.findall(r"\\[A-Za-z]+|[^\s{}]", formula)
 
 
-@every_entry
+@one_of_each_kind
 def test_broken_lines_say_what_the_formula_says(name):
     """Symbol by symbol; where a fraction is opened, the same symbols and a bracket around them."""
     opened = 0
@@ -45,7 +54,7 @@ def test_broken_lines_say_what_the_formula_says(name):
     assert opened <= 2
 
 
-@every_entry
+@one_of_each_kind
 def test_every_line_fits(name):
     for formula in equations(name):
         for line in broken(formula):
