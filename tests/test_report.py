@@ -13,7 +13,6 @@ from headflow import report_dynamics, report_saddles
 from headflow.report import Assignment, write_report
 from numerics.errors import InputError
 
-
 # One process makes the report for all tests.
 pytestmark = pytest.mark.xdist_group("report")
 
