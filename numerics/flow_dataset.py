@@ -33,9 +33,7 @@ class Settings:
         free = {"beta0": start.beta.tolist()} if risk.kernels.FREE_BIAS else {}
         free |= {"gain0": start.gain} if risk.kernels.FREE_GAIN else {}
         return {
-            "activation": risk.kernels.DEFINITION,
-            "prior": risk.prior.describe(),
-            "tokens": risk.length.describe(),
+            **risk.describe(),
             "m0": start.m.tolist(),
             "R0": start.R.tolist(),
             **free,

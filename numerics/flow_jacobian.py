@@ -70,9 +70,7 @@ def flow_jacobian(
             "jacobian_error": found.error,
             "configuration": json.dumps(
                 {
-                    "activation": risk.kernels.DEFINITION,
-                    "prior": risk.prior.describe(),
-                    "tokens": risk.length.describe(),
+                    **risk.describe(),
                     "m": state.m.tolist(),
                     "R": state.R.tolist(),
                     "beta": state.beta.tolist(),

@@ -180,9 +180,7 @@ def prune(
         risks = [risk_of(one) for one in kept]
         removals.append(Removal(n, pruning.heads, kept, risks, pruning.gain_without(n)))
     configuration = {
-        "activation": risk.kernels.DEFINITION,
-        "prior": risk.prior.describe(),
-        "tokens": risk.length.describe(),
+        **risk.describe(),
         "m": pruning.m.tolist(),
         "R": pruning.R.tolist(),
         "beta": None if pruning.beta is None else pruning.beta.tolist(),

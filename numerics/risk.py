@@ -137,6 +137,14 @@ class PopulationRisk:
             flat, error, method, evaluations = self._evaluate(m, R, beta, gain, gradient=True)
         return unpacked(flat, np.shape(m), error, method, evaluations)
 
+    def describe(self) -> dict[str, Any]:
+        """The activation, the prior and the lengths, as JSON can hold them."""
+        return {
+            "activation": self.kernels.DEFINITION,
+            "prior": self.prior.describe(),
+            "tokens": self.length.describe(),
+        }
+
     def law(self, m: np.ndarray, R: np.ndarray, beta: np.ndarray) -> LogitLaw:
         """The law of the logits, bias included, that the order parameters stand for."""
         prior, kernels = self.prior.components(), self.kernels

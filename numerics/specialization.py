@@ -98,9 +98,7 @@ def _growth(
 
 def _configuration(risk: PopulationRisk, point: FixedPoint, size: float) -> dict[str, Any]:
     return {
-        "activation": risk.kernels.DEFINITION,
-        "prior": risk.prior.describe(),
-        "tokens": risk.length.describe(),
+        **risk.describe(),
         "heads": len(point.m),
         "m": point.m.tolist(),
         "size": size,

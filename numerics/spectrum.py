@@ -63,9 +63,7 @@ def weight_spectrum(
         "method": "second derivatives",
         "configuration": json.dumps(
             {
-                "activation": risk.kernels.DEFINITION,
-                "prior": risk.prior.describe(),
-                "tokens": risk.length.describe(),
+                **risk.describe(),
                 "m": state.m.tolist(),
                 "R": state.R.tolist(),
                 "beta": state.beta.tolist(),

@@ -91,9 +91,7 @@ def _told(followed: Followed, system: Heads, parameter: str, more: dict[str, Any
     limits = followed.branch.limits
     risk = system.risk(limits.first)
     configuration = {
-        "activation": risk.kernels.DEFINITION,
-        "prior": risk.prior.describe(),
-        "tokens": risk.length.describe(),
+        **risk.describe(),
         "parameter": parameter,
         "start": limits.first,
         "stop": limits.last,

@@ -63,7 +63,7 @@ def escape_times(
     seeds, rate = count("seeds", seeds, least=0), positive("learning_rate", learning_rate)
     seed = count("seed", seed, least=0)
     saddle = Saddle.of(risk, point)
-    law = LinearEscape(saddle.rate, len(saddle.modes), size, threshold)
+    law = saddle.law(size, threshold)
     law.require_room(sizes)
     flows = np.array([_along_flow(risk, saddle, law, int(D)) for D in sizes])
     runs: list[Times] = []
@@ -94,9 +94,7 @@ def escape_times(
         )
     measured = Measured(saddle, law, sizes, flows, runs, np.random.default_rng(seed))
     configuration = {
-        "activation": risk.kernels.DEFINITION,
-        "prior": risk.prior.describe(),
-        "tokens": risk.length.describe(),
+        **risk.describe(),
         "m": point.m.tolist(),
         "size": law.size,
         "threshold": law.threshold,

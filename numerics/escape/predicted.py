@@ -7,7 +7,6 @@ import numpy as np
 
 from numerics.checks import count
 from numerics.errors import InputError
-from numerics.escape.law import LinearEscape
 from numerics.escape.saddle import Saddle
 from numerics.estimate import Estimate
 from numerics.fixed_points import FixedPoint
@@ -27,7 +26,7 @@ def predicted_escape_time(
     heads, spikes = point.m.shape
     if count("dimension", dimension) < heads + spikes:
         raise InputError(f"dimension: expected at least F + H = {heads + spikes}, got {dimension}")
-    law = LinearEscape(saddle.rate, len(saddle.modes), size, threshold)
+    law = saddle.law(size, threshold)
     law.require_room(np.array([float(dimension)]))
     value = float(law.quantile(0.5, float(dimension)))
     # A time is proportional to 1 / rate.

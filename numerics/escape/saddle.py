@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from numerics.errors import InputError
+from numerics.escape.law import LinearEscape
 from numerics.fixed_points import RESIDUAL, FixedPoint
 from numerics.hessian import hessian
 from numerics.risk import PopulationRisk
@@ -52,6 +53,10 @@ class Saddle:
         lowest = values <= values[0] + max(error, SAME_RATE * -values[0])
         modes = vectors[:, lowest].T.reshape(-1, heads, width)
         return cls(point.m, modes, -float(values[lowest].mean()), error)
+
+    def law(self, size: float, threshold: float) -> LinearEscape:
+        """The escape law of these modes, for starts at the saddle plus size N(0, I / D)."""
+        return LinearEscape(self.rate, len(self.modes), size, threshold)
 
     def amplitude(self, m: np.ndarray) -> np.ndarray:
         """Length (...) of the part of m (..., H, F) minus the saddle's along the modes."""

@@ -48,9 +48,7 @@ def diagram(
     corner = risk_at(float(values[0][0]), float(values[1][0]))
     require_fixed(corner)
     configuration = {
-        "activation": corner.kernels.DEFINITION,
-        "prior": corner.prior.describe(),
-        "tokens": corner.length.describe(),
+        **corner.describe(),
         "heads": heads,
         "first": {"name": names[0], "values": values[0].tolist()},
         "second": {"name": names[1], "values": values[1].tolist()},
