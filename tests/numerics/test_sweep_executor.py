@@ -11,7 +11,11 @@ from numerics.sweep.executor import AHEAD, ALONE, Lost, in_window
 
 
 class Fragile:
-    """A pool of which a task that is ``bad`` takes down all that is out, or only itself."""
+    """A pool of which a task that is ``bad`` takes down all that is out, or only itself.
+
+    It does so the first time when the task after it comes in, and later on its own: how fast the
+    machine is decides nothing.
+    """
 
     workers = 2
 
@@ -24,7 +28,11 @@ class Fragile:
         with self.lock:
             self.out[future] = task
             self.most = max(self.most, len(self.out))
-        threading.Timer(0.03, self._work, (function, future)).start()
+            bad = [one for one, what in self.out.items() if what == self.bad and not self.crashes]
+        if future not in bad:
+            threading.Timer(0.03, self._work, (function, future)).start()
+            for one in bad:
+                self._work(function, one)
         return future
 
     def lost(self, problem):
