@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import xarray as xr
@@ -14,22 +14,22 @@ from headflow.versions import with_versions
 from numerics.continuation import Event, continue_heads, switch_heads
 from numerics.errors import InputError
 from numerics.lengths import SequenceLength
-from numerics.parameters import Problem, parsed
+from numerics.parameters import OF_PROBLEM, Problem, parsed
 from numerics.priors import Prior
 from theory.activation import Activation
 from theory.catalogue import activation as by_name
 from theory.errors import DefinitionError
 
-# Parameters of the activation itself: for each value its kernels are generated anew.
-OF_ACTIVATION = ("offset",)
+OFFSET = "offset"
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
     """Risks of one problem at values of some of its parameters, by name.
 
-    A call with one value for each name gives the risk. Names: numerics.parameters.Problem, and
-    "offset" of the activation. It can be sent to another process.
+    A call with one value for each name gives the risk. Names: numerics.parameters.Problem, named
+    parameters of the activation, and "offset" where it is a number. Its kernels are derived once,
+    for all values. It can be sent to another process.
     """
 
     activation: Activation
@@ -41,28 +41,46 @@ class Family:
         """InputError for an unknown name, a prior or tokens that are none."""
         act = by_name(act) if isinstance(act, str) else act
         PopulationRisk(act, prior, tokens)
+        own = dict(act.parameters)
         for name in names:
-            parsed(name, prior.spikes, OF_ACTIVATION)
+            if name in own and name in OF_PROBLEM:
+                raise InputError(
+                    f"parameter: {name!r} is one of the problem and of activation {act.name}; "
+                    "rename that of the activation"
+                )
+            parsed(name, prior.spikes, sorted({OFFSET, *own}))
+        if OFFSET in names and OFFSET not in own:
+            act = with_offset_as_parameter(act)
         return cls(act, Problem(prior, SequenceLength.of(tokens)), names)
 
     def __call__(self, *values: float) -> PopulationRisk:
         act, problem = self.activation, self.problem
         for name, value in zip(self.names, values, strict=True):
-            if name in OF_ACTIVATION:
-                act = activation_at(act, name, value)
+            if name in dict(act.parameters):
+                act = _at(act, name, value)
             else:
                 problem = problem.at(name, value)
         return PopulationRisk(act, problem.prior, problem.length)
 
 
-def activation_at(act: Activation, name: str, value: float) -> Activation:
-    """The activation with one of its numbers at ``value``: where a value becomes kernels.
+def with_offset_as_parameter(act: Activation) -> Activation:
+    """The activation with its offset as a named parameter, at the value that it has.
 
-    InputError for a value that it cannot have.
+    InputError where it has no offset, or one that is an expression in other parameters.
     """
-    changed: dict[str, Any] = {name: float(value)}
+    if act.symbols.keys() & {z.name for z in act.offset.free_symbols}:
+        raise InputError(f"parameter: the offset of {act.name} is {act.offset}; vary what it is of")
+    parameters = {**dict(act.parameters), OFFSET: act.offset}
     try:
-        return replace(act, **changed)
+        return act.with_changes(offset=OFFSET, parameters=parameters)
+    except DefinitionError as problem:
+        raise InputError(f"parameter: {problem}") from None
+
+
+def _at(act: Activation, name: str, value: float) -> Activation:
+    """The activation with a parameter at a value; InputError for one that it cannot have."""
+    try:
+        return act.at(**{name: float(value)})
     except DefinitionError as problem:
         raise InputError(str(problem)) from None
 
@@ -82,8 +100,8 @@ def continue_fixed_point(
 
     act: an Activation or a catalogue name, with prior and tokens; or a function from the value p
     of any parameter to a PopulationRisk. parameter: "signal" (a factor on theta), "strength:i"
-    (standard deviation of theta along spike i, from 1), "mean:i", "L" (real, from 2 on) or
-    "offset" of the activation. start_from: "unspecialized", "origin", "atoms" (where a descent of
+    (standard deviation of theta along spike i, from 1), "mean:i", "L" (real, from 2 on),
+    "offset" or a named parameter of the activation. start_from: "unspecialized", "origin", "atoms" (where a descent of
     the risk from heads at the atoms ends) or a FixedPoint at p = start. points: some so many.
 
     Variables over point: parameter, arclength, m, R, risk, risk_error, above_bayes and its error,

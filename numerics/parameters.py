@@ -13,6 +13,7 @@ from numerics.lengths import SequenceLength
 from numerics.priors import FiniteSupport, GaussianPrior, Prior
 
 SIGNAL, STRENGTH, MEAN, TOKENS = "signal", "strength", "mean", "L"
+OF_PROBLEM = (SIGNAL, STRENGTH, MEAN, TOKENS)
 FORMS = (
     "signal (a factor on theta), strength:i (standard deviation of theta along spike i = 1, 2, "
     "...), mean:i, L"

@@ -14,6 +14,7 @@ from numerics.lengths import SequenceLength
 from numerics.parameters import Problem
 
 UNIT = hf.flipped_spikes([1.0])
+SKEWED = hf.FiniteSupport([[1.4, 0.5], [-0.6, 0.9]], [0.6, 0.4])
 # A mean that is not 0: the heads part in a pitchfork near mean 0.9755.
 MOVING = ("softmax", hf.flipped_spikes([1.0], [0.3]), 5)
 
@@ -140,7 +141,6 @@ def test_real_lengths_and_offsets_as_parameters():
     closed = hf.origin_spectrum("softmax")
     wanted = [min(closed.evaluate(L=float(L), H=2, V=1.0)) for L in by_length.parameter]
     assert by_length.lowest.values == pytest.approx(wanted, abs=1e-6)
-    # Kernels for each offset take a second: only that they are those of the offset is tested.
     family = Family.of("softmax-1", UNIT, 3, "offset")
     alone = hf.PopulationRisk(hf.activation("softmax-1", offset=1.25), UNIT, 3)
     m = np.array([[0.4]])
@@ -148,6 +148,34 @@ def test_real_lengths_and_offsets_as_parameters():
     assert family(1.25)(m, m @ m.T).value != family(1.0)(m, m @ m.T).value
     with pytest.raises(hf.InputError, match="offset: expected a number >= 0"):
         family(-0.5)
+
+
+def test_a_temperature_only_rescales_the_heads():
+    """exp(x / T) of heads T k is exp(x) of heads k: the branch is known, the risk does not move."""
+    warm = hf.activation("softmax-temperature", bias="none")
+    branch = hf.continue_fixed_point(
+        warm, SKEWED, 3, 2, "T", 1.0, 1.5, start_from="unspecialized", points=5
+    )
+    assert branch.attrs["status"] == "complete"
+    risk, error = branch.risk.values, branch.risk_error.values
+    assert np.all(np.abs(risk - risk[0]) <= error + error[0])
+    ratio = branch.m / branch.m.isel(point=0)
+    assert ratio.values == pytest.approx(
+        np.broadcast_to(branch.parameter.values[:, None, None], ratio.shape), abs=1e-6
+    )
+
+
+def test_parameters_of_the_activation_by_name():
+    mine = hf.Activation("mine", "exp(q*x)", offset="q/2", parameters={"q": 2})
+    with pytest.raises(hf.InputError, match="offset of mine is q/2; vary what it is of"):
+        Family.of(mine, UNIT, 3, "offset")
+    with pytest.raises(hf.InputError, match="'T' is unknown; expected .*, offset, q$"):
+        Family.of(mine, UNIT, 3, "T")
+    twice = hf.Activation("twice", "exp(signal*x)", parameters={"signal": 2})
+    with pytest.raises(hf.InputError, match="one of the problem and of activation twice"):
+        Family.of(twice, UNIT, 3, "signal")
+    with pytest.raises(hf.InputError, match="scope 'none' has no denominator"):
+        Family.of("erf", UNIT, 3, "offset")
 
 
 @pytest.mark.parametrize(
