@@ -101,8 +101,9 @@ def continue_fixed_point(
     act: an Activation or a catalogue name, with prior and tokens; or a function from the value p
     of any parameter to a PopulationRisk. parameter: "signal" (a factor on theta), "strength:i"
     (standard deviation of theta along spike i, from 1), "mean:i", "L" (real, from 2 on),
-    "offset" or a named parameter of the activation. start_from: "unspecialized", "origin", "atoms" (where a descent of
-    the risk from heads at the atoms ends) or a FixedPoint at p = start. points: some so many.
+    "offset" or a named parameter of the activation. start_from: "unspecialized", "origin", "atoms"
+    (where a descent of the risk from heads at the atoms ends) or a FixedPoint at p = start. points:
+    some so many.
 
     Variables over point: parameter, arclength, m, R, risk, risk_error, above_bayes and its error,
     residual, index (unstable modes with multiplicity), noise_index, flat, lowest (eigenvalue) and

@@ -22,7 +22,9 @@ from headflow.options import (
 )
 from headflow.output import GO_ON, emit, fail, given, share_bar, text_table
 
-ParameterOpt = Annotated[str, typer.Option(help="signal, strength:i, mean:i, L, offset, or a --param.")]
+ParameterOpt = Annotated[
+    str, typer.Option(help="signal, strength:i, mean:i, L, offset, or the name of a --param.")
+]
 PictureOpt = Annotated[Path | None, typer.Option(help="Draw the figure to this .svg file.")]
 AxisOpt = Annotated[str, typer.Option(help="name=start,stop,number such as strength:1=0.5,2.5,20.")]
 
