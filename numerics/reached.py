@@ -47,29 +47,32 @@ def reached(
     time: float = 400.0,
     seed: int = 0,
     beyond: float = 0.0,
+    rtol: float = RTOL,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Reached:
     """Follow gradient flow from ``starts`` random points to flow time ``time``; keep the lowest.
 
     Heads start in the span of the spikes, which gradient flow never leaves, plus ``beyond`` times a
     vector of norm about 1 orthogonal to it, for which heads that share a normalizer take a grid of
-    rank H. Free biases start at 0 and a free gain at 1/H. It is an upper bound of the least risk:
-    other starts may end lower. progress: told the share of the starts done. Raises InputError for
-    bad sizes and for what gradient_flow refuses.
+    rank H. rtol: of each step of the flow. Free biases start at 0 and a free gain at 1/H. It is an
+    upper bound of the least risk: other starts may end lower. progress: told the share of the
+    starts done. Raises InputError where no flow comes to its end, for bad sizes and for what
+    gradient_flow refuses.
     """
     heads, starts = count("heads", heads), count("starts", starts)
     times = [positive("time", time) / 2, time]
     rng = np.random.default_rng(count("seed", seed, least=0))
-    ends = []
+    ends, stopped = [], ""
     for i in range(starts):
         m = SIZE * rng.standard_normal((heads, risk.prior.spikes))
         R = m @ m.T
         if beyond:
             rest = rng.standard_normal((heads, heads)) * (beyond / np.sqrt(heads))
             R = R + rest @ rest.T
-        flow = gradient_flow(risk, m, R, times, rtol=RTOL, method="RK45", **_free(risk, heads))
+        flow = gradient_flow(risk, m, R, times, rtol=rtol, method="RK45", **_free(risk, heads))
         progress((i + 1) / starts)
         if flow.attrs["status"] != "complete":
+            stopped = flow.attrs["status"]
             continue
         middle, last = (float(value) for value in flow.risk)
         error, evaluations = float(flow.risk_error[-1]), int(flow.attrs["evaluations"])
@@ -87,7 +90,7 @@ def reached(
             )
         )
     if not ends:
-        raise InputError("reached: no flow came to its end; a shorter time may help")
+        raise InputError(f"reached: no flow came to its end; the last one {stopped}")
     return min(ends, key=lambda end: end.risk.value)
 
 

@@ -22,12 +22,19 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
 def trained(
-    activation: Any, prior: Any, tokens: int, heads: int, time: float, most: int, seed: int
+    activation: Any,
+    prior: Any,
+    tokens: int,
+    heads: int,
+    time: float,
+    rtol: float,
+    most: int,
+    seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Risk where gradient flow ends, then m (H, F) row by row, for ``most`` heads with nan.
 
     activation and prior as in a study (docs/sweeps.md). The start is random in the span of the
-    spikes, the flow goes to tau = ``time``. The error of the risk is that of the flow plus the
+    spikes, the flow goes to tau = ``time`` with steps accurate to rtol. The error of the risk is that of the flow plus the
     change over the last half of the time; a plateau longer than that half passes for rest.
     """
     from headflow.parameters import read
@@ -36,7 +43,7 @@ def trained(
 
     law = read("prior", prior)
     risk = PopulationRisk(read("activation", activation), law, tokens, rtol=RTOL)
-    end = reached(risk, heads, starts=1, time=time, seed=seed)
+    end = reached(risk, heads, starts=1, time=time, seed=seed, rtol=rtol)
     numbers = np.full(1 + most * law.spikes, np.nan)
     numbers[0], numbers[1 : 1 + end.m.size] = end.risk.value, end.m.ravel()
     errors = np.full_like(numbers, end.m_error)
@@ -50,7 +57,7 @@ def final_risks(
     """Final risks of all starts over activation and one axis, "prior" or "heads".
 
     settings: ``fixed`` (parameters of ``trained`` that all share) and ``groups``, each with
-    activations (label and definition), time and starts. labels: coordinates for ``values``.
+    activations (label and definition), time, rtol and starts. labels: coordinates for ``values``.
     """
     groups, parts = settings["groups"], []
     fixed = settings["fixed"]
@@ -60,7 +67,7 @@ def final_risks(
             {
                 "name": "training",
                 "quantity": "headflow.reproduce.training:trained",
-                "fixed": {**fixed, "time": group["time"]},
+                "fixed": {**fixed, "time": group["time"], "rtol": group["rtol"]},
                 "axes": {"activation": list(group["activations"].values()), axis: values},
                 "seeds": group["starts"],
                 "dims": {"number": 1 + fixed["most"] * spikes},
