@@ -34,8 +34,9 @@ def trained(
     """Risk where gradient flow ends, then m (H, F) row by row, for ``most`` heads with nan.
 
     activation and prior as in a study (docs/sweeps.md). The start is random in the span of the
-    spikes, the flow goes to tau = ``time`` with steps accurate to rtol. The error of the risk is that of the flow plus the
-    change over the last half of the time; a plateau longer than that half passes for rest.
+    spikes, the flow goes to tau = ``time`` with steps accurate to rtol. The error of the risk is
+    that of the flow plus the change over the last half of the time; a plateau longer than that half
+    passes for rest.
     """
     from headflow.parameters import read
     from headflow.risk import PopulationRisk
