@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 # In the order of the page. Each has a module and a .toml of that name here, with _ for -;
-# a new one, such as pruning, is these two files and its name in this list.
-NAMES = ("one-head", "activations", "heads", "phases", "hierarchy", "escape", "priors")
+# a new one is these two files and its name in this list.
+NAMES = ("one-head", "activations", "heads", "phases", "hierarchy", "escape", "priors", "pruning")
