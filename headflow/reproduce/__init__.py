@@ -4,4 +4,14 @@ from __future__ import annotations
 
 # In the order of the page. Each has a module and a .toml of that name here, with _ for -;
 # a new one is these two files and its name in this list.
-NAMES = ("one-head", "activations", "heads", "phases", "hierarchy", "escape", "priors", "pruning")
+NAMES = (
+    "one-head",
+    "activations",
+    "heads",
+    "phases",
+    "hierarchy",
+    "excursions",
+    "escape",
+    "priors",
+    "pruning",
+)

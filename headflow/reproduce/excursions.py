@@ -1,0 +1,284 @@
+# notation: m alignments of the heads; tau flow time; H heads, S values of theta.
+"""How often heads rearrange after they have parted: excursions over many random starts."""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import Any
+
+import matplotlib
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+
+from headflow.reproduce.claim import Claim
+from headflow.reproduce.experiment import Progress
+from headflow.reproduce.grids import swept
+from numerics.plots import COLOURS, STYLE, STYLES, svg_text
+
+BAYES = "bayes-softmax"
+# Accuracy of the risk inside a flow, and of the flow's own steps.
+RTOL, STEP_RTOL = 1e-4, 1e-3
+# First record after the start, in tau: groups that form and go sooner are not looked at.
+FIRST = 0.5
+# What is kept of a run beside the flow itself. Of several excursions the first one.
+NUMBERS = ("risk", "taken_first", "taken_last", "mover", "direction", "left_at", "joined_at")
+OUTCOMES = {
+    (True, True): "every value has a head, after an excursion",
+    (True, False): "every value has a head, no excursion",
+    (False, True): "a value has no head, after an excursion",
+    (False, False): "a value has no head, no excursion",
+}
+
+
+def record_times(time: float, records: int) -> np.ndarray:
+    return np.concatenate([[0.0], np.geomspace(FIRST, time, records - 1)])
+
+
+def followed(
+    activation: str,
+    prior: Any,
+    tokens: int,
+    heads: int,
+    size: float,
+    time: float,
+    records: int,
+    start: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """NUMBERS of gradient flow from one random start, then the excursions along each direction,
+    then m (record, H, F), flat.
+
+    taken_first, taken_last: how many values of theta have a head closest to them when the first
+    excursion begins (at the end where there is none) and at the end. nan: no excursion.
+    """
+    from headflow.flow import gradient_flow
+    from headflow.parameters import read
+    from headflow.risk import PopulationRisk
+    from numerics.errors import InputError
+    from numerics.phases import phases
+
+    law = read("prior", prior)
+    risk = PopulationRisk(activation, law, tokens, rtol=RTOL)
+    m0 = size * np.random.default_rng(start).standard_normal((heads, law.spikes))
+    times = record_times(time, records)
+    flow = gradient_flow(risk, m0, m0 @ m0.T, times, rtol=STEP_RTOL, method="RK45")
+    if flow.attrs["status"] != "complete":
+        raise InputError(f"excursions: {flow.attrs['status']}")
+    found = phases(flow, law)
+    m = flow.m.transpose("time", "head", "spike").values
+    places = taken(m, law.support)
+    first = found.excursions[0] if found.excursions else None
+    begin = -1 if first is None else int(np.searchsorted(times, first.left_at, "right")) - 1
+    own = [np.nan] * 4 if first is None else list(vars(first).values())
+    along = [sum(one.direction == f for one in found.excursions) for f in range(law.spikes)]
+    numbers = [float(flow.risk[-1]), places[begin], places[-1], *own, *along]
+    error = np.zeros(len(numbers) + m.size)
+    error[0], error[len(numbers) :] = float(flow.risk_error[-1]), flow.m_error.values.max()
+    return np.concatenate([numbers, m.ravel()]), error
+
+
+def taken(m: np.ndarray, support: np.ndarray) -> np.ndarray:
+    """How many of the values (S, F) have a head of m (T, H, F) closest to them: (T,)."""
+    distance = np.linalg.norm(m[:, :, None] - support, axis=-1)
+    return np.array([np.unique(one).size for one in distance.argmin(-1)])
+
+
+def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
+    from headflow.parameters import read
+    from numerics.directions import directions
+
+    fixed, names = settings["fixed"], settings["activations"]
+    law, heads, records = read("prior", fixed["prior"]), fixed["heads"], fixed["records"]
+    own = len(NUMBERS) + law.spikes
+    found = swept(
+        {
+            "name": "excursions",
+            "quantity": "headflow.reproduce.excursions:followed",
+            "fixed": fixed,
+            # An axis, unlike seeds, gives all activations the same starts.
+            "axes": {"activation": names, "start": list(range(settings["starts"]))},
+            "dims": {"number": own + records * heads * law.spikes},
+        },
+        progress,
+        (0.0, 1.0),
+    ).isel(seed=0)
+    runs = ("activation", "start")
+    value, error = found.value.values, found.error.values
+    coords = {
+        "activation": names,
+        "start": found.start.values,
+        "time": ("time", record_times(fixed["time"], records), {"units": "steps * rate / D"}),
+    }
+    data = xr.Dataset(coords=coords)
+    for i, name in enumerate(NUMBERS):
+        data[name] = (runs, value[..., i])
+    data["risk_error"] = (runs, error[..., 0])
+    data["along"] = ((*runs, "mode"), value[..., len(NUMBERS) : own])
+    shape = (*value.shape[:2], records, heads, law.spikes)
+    data["m"] = ((*runs, "time", "head", "spike"), value[..., own:].reshape(shape))
+    data["m_error"] = (runs, error[..., -1])
+    data["support"] = (("atom", "spike"), law.support)
+    data["singular"] = (("mode", "spike"), directions(law).singular)
+    return data
+
+
+def claims(data: xr.Dataset) -> list[Claim]:
+    bayes = data.sel(activation=BAYES)
+    found = [_every_value(bayes), _vacant(bayes)]
+    if "softmax" in data.activation:
+        found.append(_more_often(bayes, data.sel(activation="softmax")))
+    return found
+
+
+def interval(successes: int, trials: int) -> tuple[float, float, float]:
+    """Share, and the ends of its 95% interval by Wilson; nan where there were no trials."""
+    from scipy.stats import binomtest
+
+    if trials == 0:
+        return np.nan, np.nan, np.nan
+    ends = binomtest(successes, trials).proportion_ci(0.95, method="wilson")
+    return successes / trials, float(ends.low), float(ends.high)
+
+
+def _moved(one: xr.Dataset) -> np.ndarray:
+    return np.isfinite(one.joined_at.values)
+
+
+def _complete(one: xr.Dataset) -> np.ndarray:
+    return np.asarray(one.taken_last.values == one.sizes["atom"])
+
+
+def _every_value(bayes: xr.Dataset) -> Claim:
+    heads, values = bayes.sizes["head"], bayes.sizes["atom"]
+    complete = _complete(bayes)
+    share, low, high = interval(int(complete.sum()), complete.size)
+    # Values of equal norm: the closest one is that of the same signs, all being equally likely.
+    chance = factorial(heads) / values**heads
+    return Claim.of(
+        "every value gets a head",
+        f"With bayes-softmax every value has a head of its own at the end in {complete.sum()} of "
+        f"{complete.size} starts (95% interval {low:.0%} to {high:.0%}), though random heads have "
+        f"that in {chance:.1%} of starts only.",
+        (share, share - low),
+        ">",
+        (chance, 0),
+        "chance of random heads, H! / S^H; the error is the interval's lower end",
+    )
+
+
+def _vacant(bayes: xr.Dataset) -> Claim:
+    """Heads that move end where no head was."""
+    from scipy.stats import t
+
+    one = bayes.isel(start=_moved(bayes))
+    gained = (one.taken_last - one.taken_first).values
+    number = gained.size
+    mean = error = first = last = np.nan
+    if number > 1:
+        mean = gained.mean()
+        error = t.ppf(0.975, number - 1) * gained.std(ddof=1) / np.sqrt(number)
+        first, last = one.joined_at.min(), one.joined_at.max()
+    along = " and ".join(
+        f"{int(n)} along direction {f + 1}" for f, n in enumerate(bayes.along.sum("start").values)
+    )
+    return Claim.of(
+        "the head that moves finds a free value",
+        f"Excursions ({along}) are over at τ = {float(first):.3g} to {float(last):.3g}; in the "
+        f"{number} starts that have one the number of values with a head grows by {mean:.2f} on "
+        "average from where the first begins to the end.",
+        (mean, error),
+        ">",
+        (0, 0),
+        "0; the error is half of a 95% t-interval",
+    )
+
+
+def _more_often(bayes: xr.Dataset, softmax: xr.Dataset) -> Claim:
+    """Where each head is needed elsewhere heads move; softmax heads stay where they are."""
+    own, other = (interval(int(_moved(one).sum()), one.sizes["start"]) for one in (bayes, softmax))
+    told = [f"{share:.0%} ({low:.0%} to {high:.0%})" for share, low, high in (own, other)]
+    return Claim.of(
+        "excursions are more frequent with bayes-softmax",
+        f"Heads make an excursion in {told[0]} of {bayes.sizes['start']} starts with "
+        f"bayes-softmax, in {told[1]} with softmax.",
+        (own[0], own[0] - own[1]),
+        ">",
+        (other[0], other[2] - other[0]),
+        "share with softmax; errors are the ends of 95% intervals",
+    )
+
+
+def draw(data: xr.Dataset) -> str:
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(10.5, 5.4), layout="constrained")
+        left, right = figure.subplots(1, 2, width_ratios=[1, 1.3])
+        _outcomes(left, data)
+        _example(right, data.sel(activation=BAYES))
+        figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+        return svg_text(figure)
+
+
+def _outcomes(panel: Any, data: xr.Dataset) -> None:
+    """A bar for each activation, excursions below, with the interval of their share."""
+    names = [str(name) for name in data.activation.values]
+    below: np.ndarray = np.zeros(len(names))
+    looks = zip(COLOURS, ("//", "", "xx", ".."), strict=False)
+    order = sorted(OUTCOMES, key=lambda outcome: not outcome[1])
+    for outcome, (colour, hatch) in zip(order, looks, strict=True):
+        share = np.array(
+            [
+                np.mean((_complete(one) == outcome[0]) & (_moved(one) == outcome[1]))
+                for one in (data.sel(activation=name) for name in names)
+            ]
+        )
+        if not share.any():
+            continue
+        panel.bar(
+            names,
+            share,
+            0.55,
+            bottom=below,
+            color=colour,
+            alpha=0.75,
+            hatch=hatch,
+            edgecolor="black",
+            label=OUTCOMES[outcome],
+        )
+        below = below + share
+    for i, name in enumerate(names):
+        moved = _moved(data.sel(activation=name))
+        middle, low, high = interval(int(moved.sum()), moved.size)
+        panel.errorbar(i, middle, [[middle - low], [high - middle]], color="black", capsize=6)
+    panel.set(ylabel="share of starts", ylim=(0, 1), xlim=(-0.6, len(names) - 0.4))
+    panel.grid(axis="x", visible=False)
+
+
+def _example(panel: Any, bayes: xr.Dataset) -> None:
+    """The first start in which a head moves to a value that had none."""
+    panel.set(xlabel=r"flow time $\tau$ = steps × learning rate / D", xscale="log")
+    found = np.flatnonzero(_moved(bayes) & (bayes.taken_last > bayes.taken_first).values)
+    if found.size == 0:
+        return
+    one = bayes.isel(start=int(found[0]))
+    mode, mover = int(one.direction), int(one.mover)
+    along = (one.m @ one.singular.isel(mode=mode)).transpose("head", "time").values
+    tau = one.time.values
+    for h, line in enumerate(along):
+        # The start, at 0, has no place on a logarithmic axis.
+        panel.plot(
+            tau[1:],
+            line[1:],
+            color=COLOURS[h],
+            linestyle=STYLES[h],
+            linewidth=3.5 if h == mover else 1.6,
+            label=f"head {h + 1}",
+        )
+    marks = {"leaves its group": (one.left_at, "o"), "joins the other": (one.joined_at, "s")}
+    for label, (at, marker) in marks.items():
+        height = float(np.interp(float(at), tau, along[mover]))
+        panel.plot(at, height, marker, color="black", markersize=9, fillstyle="none", label=label)
+    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, fontsize=10)
+    panel.set(
+        ylabel=f"alignment of each head along direction {mode + 1}",
+        title=f"{BAYES}, start {int(one.start)}: head {mover + 1} moves",
+    )
