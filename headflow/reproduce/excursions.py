@@ -17,7 +17,8 @@ from headflow.reproduce.grids import swept
 from numerics.plots import COLOURS, STYLE, STYLES, svg_text
 
 BAYES = "bayes-softmax"
-# Accuracy of the risk inside a flow, and of the flow's own steps.
+# Accuracy of the risk inside a flow, and of the flow's own steps. With steps ten times as exact the
+# first 17 starts that were compared have the same excursions, and heads are off by less than 0.1.
 RTOL, STEP_RTOL = 1e-4, 1e-3
 # First record after the start, in tau: groups that form and go sooner are not looked at.
 FIRST = 0.5
@@ -200,7 +201,8 @@ def _more_often(bayes: xr.Dataset, softmax: xr.Dataset) -> Claim:
     return Claim.of(
         "excursions are more frequent with bayes-softmax",
         f"Heads make an excursion in {told[0]} of {bayes.sizes['start']} starts with "
-        f"bayes-softmax, in {told[1]} with softmax.",
+        f"bayes-softmax, in {told[1]} with softmax, of whose starts "
+        f"{int((~_complete(softmax)).sum())} end with a value that has no head.",
         (own[0], own[0] - own[1]),
         ">",
         (other[0], other[2] - other[0]),
