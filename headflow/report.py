@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headflow import page, report_dynamics, report_saddles
+from headflow import report_dynamics, report_saddles
+from headflow.report_page import whole_page
 from headflow.risk import PopulationRisk
 from headflow.store import write_netcdf, write_whole
 from headflow.validation import validate
 from headflow.versions import versions
-from numerics import plots
 from numerics.bayes import bayes_risk
 from numerics.checks import count
 from numerics.errors import InputError
@@ -91,7 +91,7 @@ def write_report(
     config = _configuration(prior, prior_text, tokens, heads, seed)
     data = _dataset(acts, done, bayes, by_length, config)
     summary = _summary(acts, done, bayes, dynamics)
-    html = _page(acts, done, data, bayes, at, config, dynamics, saddles)
+    html = whole_page(acts, done, data, bayes, at.complete, config, dynamics, saddles)
     folder.mkdir(parents=True, exist_ok=True)
     write_netcdf(data, folder / "data.nc")
     for number, study in enumerate(dynamics, start=1):
@@ -164,6 +164,9 @@ def _dataset(acts, done, bayes, by_length, config) -> xr.Dataset:
 
 
 def _configuration(prior, prior_text, tokens, heads, seed) -> dict[str, Any]:
+    length = tokens if isinstance(tokens, int) else ",".join(f"{n}:{p}" for n, p in tokens.items())
+    options = {"prior": prior_text, "tokens": length, "heads": heads, "seed": seed}
+    words = [word for key, value in options.items() for word in (f"--{key}", str(value))]
     return {
         "prior": {"text": prior_text, **prior.describe()},
         "tokens": tokens,
@@ -171,7 +174,7 @@ def _configuration(prior, prior_text, tokens, heads, seed) -> dict[str, Any]:
         "seed": seed,
         "rtol": RTOL,
         "versions": versions(),
-        "command": " ".join(["headflow", *sys.argv[1:]]),
+        "command": shlex.join(["headflow", "report", *words]),
     }
 
 
@@ -198,72 +201,3 @@ def _summary(acts, done, bayes, dynamics) -> dict[str, Any]:
         # SGD is at finite D, theory is not: a small difference there is no failure.
         "passed": all(row["passed"] for row in rows.values()),
     }
-
-
-def _page(acts, done, data, bayes, at, config, dynamics, saddles) -> str:
-    first = done[acts[0].name, "validate"]
-    rows = []
-    for act in acts:
-        atoms, checked = done[act.name, "evaluate"].atoms, done[act.name, "validate"]
-        excess = page.number(atoms.value - bayes.value, atoms.error + bayes.error)
-        largest = max(abs(row.z) for row in checked.rows)
-        verdict = "yes" if checked.passed else "NO"
-        risk = page.number(atoms.value, atoms.error)
-        rows.append([act.name, risk, excess, f"{largest:.2f}", verdict])
-    rows.append(["Bayes risk", page.number(bayes.value, bayes.error), "", "", ""])
-    scores = {
-        act.name: np.array([row.z for row in done[act.name, "validate"].rows]) for act in acts
-    }
-    checks = [
-        [
-            act.name,
-            row.quantity,
-            page.number(row.theory, row.theory_error),
-            page.number(row.simulation, row.standard_error),
-            f"{row.z:+.2f}",
-        ]
-        for act in acts
-        for row in done[act.name, "validate"].rows
-    ]
-    heads = "one head at each atom" if at.complete else "heads at the most probable atoms"
-    what = f"prior {config['prior']['text']}, L = {config['tokens']}, H = {config['heads']}"
-    risk_table = page.table(
-        ["activation", "risk at the atoms", "above Bayes", "largest |z|", "validated"], rows
-    )
-    return page.page(
-        "Attention heads against the Bayes risk",
-        [
-            page.paragraph(
-                f"Population risk of four attention activations for {what}, {heads}: derived, "
-                "evaluated with error bounds, compared with the Bayes risk and validated by "
-                "simulation. Bayes-softmax carries the bias ln(odds) - R_hh/2 of each atom."
-            ),
-            page.section("Result", risk_table),
-            page.section(
-                "Risk",
-                page.figure(
-                    plots.risk_figure(data),
-                    "Left: heads at c times the atoms, from no attention (c = 0) through the atoms "
-                    "(c = 1). Right: heads at the atoms. No activation goes below the Bayes risk. "
-                    "Errors are bounds from two resolutions, thinner than the lines.",
-                ),
-            ),
-            report_dynamics.section(dynamics),
-            report_saddles.section(saddles),
-            page.section("Equations", *(page.derivation(done[a.name, "derive"]) for a in acts)),
-            page.section(
-                "Validation",
-                page.figure(
-                    plots.z_score_figure(scores, float(first.bound)),
-                    f"Derived values against Monte Carlo at random points (m, R). The bound holds "
-                    f"for all scores of one activation with false-alarm rate {first.alpha:g}. The "
-                    "activations share one seed, so their scores are correlated.",
-                ),
-                page.table(["activation", "quantity", "theory", "simulation", "z"], checks),
-            ),
-            page.section(
-                "Configuration",
-                f'<pre class="scroll">{page.escape(json.dumps(config, indent=2))}</pre>',
-            ),
-        ],
-    )

@@ -130,17 +130,23 @@ def studies(prior: Prior, tokens: Any, heads: int, seed: int) -> list[Callable[[
 def section(done: list[Study]) -> str:
     """The figures of all studies under one heading."""
     parts = [
-        page.paragraph(
-            "Time is τ = steps × learning rate / D. Shaded: plateaus of the risk. Dashed: half of "
-            "the final spread over heads along a direction. Directions: those of the prior's "
-            "covariance, largest variance first. With E^m = dE/dm, G = dE/dR, learning rate η, "
-            "mini-batch size B and Σ the second moment of the backpropagated errors:"
+        page.words(
+            r"How heads move while they are trained. With $E^m = \partial E / \partial m$, "
+            r"$G = \partial E / \partial R$, learning rate $\eta$, mini-batch size $B$ and "
+            r"$\Sigma$ the second moment of the errors that reach the logits in backpropagation:"
         ),
         *(page.math(line) for line in flow_lines()),
+        page.words(
+            r"The last term is what the noise of SGD adds; without it ($\eta = 0$) this is "
+            "gradient flow. In the figures, shaded: plateaus of the risk, where learning seems to "
+            "have stopped. Dashed: when half of the final difference between heads is reached "
+            r"along a direction. Directions are those of the covariance of $\theta$, largest "
+            "variance first."
+        ),
     ]
     for one in done:
         svg = dynamics_figure(one.theory, one.comparison, one.prior, one.bayes, one.phases)
-        parts += [f"<h3>{page.escape(one.title)}</h3>", page.figure(svg, one.caption)]
+        parts += [page.subheading(one.title), page.figure(svg, one.caption)]
     return page.section("Dynamics", *parts)
 
 

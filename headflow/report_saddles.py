@@ -54,14 +54,16 @@ def section(done: Saddles) -> str:
     """Both figures under one heading."""
     return page.section(
         "Saddles",
-        page.paragraph(
-            "At the unspecialized point all heads are one vector. There the Hessian in weight "
-            "space splits into heads together and heads against each other; each negative "
-            "eigenvalue −λ of the second block is a way in which heads part, at the rate λ."
+        page.words(
+            "A plateau is a visit to a saddle of the risk. At the unspecialized point all heads "
+            "are one vector, so that the layer works like a single head. There the Hessian of the "
+            "risk in weight space splits into two blocks, heads moving together and heads moving "
+            r"against each other. Each negative eigenvalue $-\lambda$ of the second block is a way "
+            r"in which heads part: their distance grows like $\exp(\lambda \tau)$."
         ),
-        "<h3>Predicted order of specialization beside the order seen</h3>",
+        page.subheading("Predicted order of specialization beside the order seen"),
         page.figure(specialization_figure(done.order), _order_told(done.order)),
-        "<h3>Escape from the origin takes a time of order ln D</h3>",
+        page.subheading("Escape from the origin takes a time of order ln D"),
         page.figure(escape_figure(done.escape), _escape_told(done.escape)),
     )
 

@@ -65,7 +65,8 @@ def _draw(
     axes = _axes(phases)
     rows = 1 if len(axes) < AXIS_PANELS else 2
     columns = math.ceil((1 + len(axes)) / rows)
-    figure = Figure(figsize=(4.6 * columns, 0.9 + 3.7 * rows), layout="constrained")
+    width = 4.6 if columns < 3 else 4.0
+    figure = Figure(figsize=(width * columns, 0.9 + 3.7 * rows), layout="constrained")
     panels = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
     shown = tau > 0
     for panel in panels:
@@ -78,17 +79,15 @@ def _draw(
             panel.axvspan(*_span(one.start, one.end, one.at), color=SHADE, linewidth=0, zorder=0)
     for panel in panels[-columns:]:
         panel.set_xlabel(r"flow time $\tau$ = steps × learning rate / D")
-    _risk_panel(panels[0], flow, comparison, bayes, phases)
+    risk_panel(panels[0], flow, comparison, bayes, phases)
     for panel, (label, axis, direction) in zip(panels[1:], axes, strict=True):
         _axis_panel(panel, tau[shown], m[shown] @ axis, comparison, axis)
         panel.set_ylabel(label)
         if direction is not None:
             _mark_specialization(panel, direction, phases)
     handles = _legend(m.shape[1], comparison)
-    lines = math.ceil(len(handles) / (2 * columns))
-    figure.legend(
-        handles=handles, loc="outside upper center", ncols=math.ceil(len(handles) / lines)
-    )
+    # Two entries a row fit on a narrow screen as well.
+    figure.legend(handles=handles, loc="outside upper center", ncols=2, fontsize=10)
     return figure
 
 
@@ -109,9 +108,10 @@ def _axes(phases: Phases) -> list[tuple[str, np.ndarray, int | None]]:
     return found[:AXIS_PANELS]
 
 
-def _risk_panel(
+def risk_panel(
     panel: Any, flow: xr.Dataset, comparison: xr.Dataset | None, bayes: float, phases: Phases
 ) -> None:
+    """Population risk against flow time, simulation beside it, and the Bayes risk."""
     data = flow.isel(time=flow["time"].values > 0)
     tau, risk = data["time"].values, data["risk"].values
     panel.plot(tau, risk, color=RISK, linewidth=2.2)
@@ -120,7 +120,8 @@ def _risk_panel(
     band(panel, tau, risk, data["risk_error"].values, RISK)
     if comparison is not None:
         mean, error = comparison["risk_mean"].values, comparison["risk_standard_error"].values
-        _points(panel, comparison, mean, error, 0.0, color=RISK, marker="o")
+        at = drawn_at(comparison)
+        simulated(panel, comparison["time"].values[at], mean[at], error[at], color=RISK, marker="o")
     panel.axhline(bayes, color="black", linewidth=1)
     # Risks lie above the Bayes risk and begin high: the lower left corner is free.
     panel.annotate(
@@ -146,33 +147,38 @@ def _axis_panel(
 ) -> None:
     heads = aligned.shape[1]
     for h in range(heads):
-        look = _look(h)
+        look = look_of(h)
         panel.plot(
             tau, aligned[:, h], color=look["color"], linestyle=look["linestyle"], linewidth=2
         )
         if comparison is not None:
-            mean, error = along(comparison, axis)
-            colour, marker = look["color"], look["marker"]
-            _points(
-                panel, comparison, mean[:, h], error[:, h], h / heads, color=colour, marker=marker
+            mean, error = (part[:, h] for part in along(comparison, axis))
+            at = drawn_at(comparison, h / heads)
+            tau_at, marked = (
+                comparison["time"].values[at],
+                {k: look[k] for k in ("color", "marker")},
             )
+            simulated(panel, tau_at, mean[at], error[at], **marked)
 
 
-def _points(
-    panel: Any, comparison: xr.Dataset, mean: Any, error: Any, shift: float, **look: Any
-) -> None:
-    """Means with error bars at the recorded times next to a logarithmic grid."""
+def drawn_at(comparison: xr.Dataset, shift: float = 0.0) -> np.ndarray:
+    """Indices of the recorded times next to a logarithmic grid, moved by a share of its step."""
     tau = comparison["time"].values
     first = int(np.argmax(tau > 0))
     logs = np.log(tau[first:])
     grid = np.linspace(logs[0], logs[-1], POINTS + 1)
     step = grid[1] - grid[0]
     near = np.abs(logs[:, None] - grid[:-1] - (0.2 + 0.6 * shift) * step).argmin(0)
-    at = first + np.unique(near)
+    return first + np.unique(near)
+
+
+def simulated(panel: Any, x: Any, y: Any, y_error: Any, x_error: Any = None, **look: Any) -> None:
+    """Means over runs as open marks with error bars."""
     panel.errorbar(
-        tau[at],
-        mean[at],
-        error[at],
+        x,
+        y,
+        y_error,
+        x_error,
         linestyle="none",
         markersize=4.5,
         markerfacecolor="white",
@@ -219,7 +225,7 @@ def _above(panel: Any, x: float, text: str, row: int = 0) -> None:
     )
 
 
-def _look(head: int) -> dict[str, Any]:
+def look_of(head: int) -> dict[str, Any]:
     """Colour, line and marker of a head; the line shifts when the colours come round again."""
     turn = head // len(COLOURS)
     return {
@@ -235,7 +241,7 @@ def _legend(heads: int, comparison: xr.Dataset | None) -> list[Line2D]:
     )
     entries = []
     for h in range(heads):
-        look = _look(h)
+        look = look_of(h)
         if comparison is None:
             del look["marker"]
         entries.append(Line2D([], [], label=f"head {h + 1}", linewidth=2, **look, **marker))

@@ -9,10 +9,14 @@ import matplotlib
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 # Okabe and Ito's colours can be told apart by everybody; line styles tell them apart in print.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 STYLES = ("-", "--", "-.", (0, (2, 1)), (0, (5, 1, 1, 1, 1, 1)), "-")
+POINTS_PER_INCH = 72.0
+# Room around a part of a figure, in points.
+MARGIN = 3.0
 STYLE: dict[Any, Any] = {
     "font.size": 11,
     "axes.spines.top": False,
@@ -31,11 +35,39 @@ def _figure(width: float, height: float, columns: int = 1) -> tuple[Figure, Any]
     return figure, figure.subplots(1, columns)
 
 
-def svg_text(figure: Figure) -> str:
+def svg_text(figure: Figure, description: str = "") -> str:
+    """The figure as SVG; a description, if there is one, stands in its metadata.
+
+    data-parts of the svg element are the boxes "x y width height" of the legend and of each column
+    of panels, so that a page can show them under one another where there is no room.
+    """
     text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None})
+    metadata = {"Date": None, **({"Description": description} if description else {})}
+    figure.savefig(text, format="svg", metadata=metadata)
     svg = text.getvalue()
-    return svg[svg.index("<svg") :]
+    parts = ";".join(" ".join(f"{one:.1f}" for one in box) for box in _parts(figure))
+    return svg[svg.index("<svg") :].replace("<svg", f'<svg data-parts="{parts}"', 1)
+
+
+def _parts(figure: Figure) -> list[tuple[float, float, float, float]]:
+    """Legends, then columns of panels: left, top, width and height in points."""
+    columns: dict[int, list[Bbox]] = {}
+    for axes in figure.axes:
+        place, box = axes.get_subplotspec(), axes.get_tightbbox()
+        if place is not None and box is not None:
+            columns.setdefault(place.colspan.start, []).append(box)
+    boxes = [legend.get_window_extent() for legend in figure.legends]
+    boxes += [Bbox.union(columns[one]) for one in sorted(columns)]
+    scale, height = POINTS_PER_INCH / figure.dpi, figure.bbox.height
+    return [
+        (
+            scale * box.x0 - MARGIN,
+            scale * (height - box.y1) - MARGIN,
+            scale * box.width + 2 * MARGIN,
+            scale * box.height + 2 * MARGIN,
+        )
+        for box in boxes
+    ]
 
 
 def risk_figure(data: xr.Dataset) -> str:
@@ -62,7 +94,7 @@ def risk_figure(data: xr.Dataset) -> str:
         left.set_ylim(0, 1.05 * top)
         right.set_ylim(bottom=0)
         figure.legend(
-            *left.get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=10
+            *left.get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=10
         )
         return svg_text(figure)
 
@@ -75,7 +107,7 @@ def band(axes: Any, x: Any, y: Any, error: Any, colour: str) -> None:
 def z_score_figure(z: dict[str, np.ndarray], bound: float) -> str:
     """All z-scores of theory against simulation, one row an activation, with their bound."""
     with matplotlib.rc_context(STYLE):
-        figure, axes = _figure(10.5, 0.55 * len(z) + 1.2)
+        figure, axes = _figure(6.4, 0.55 * len(z) + 1.2)
         for row, (_, values) in enumerate(z.items()):
             spread = np.linspace(-0.22, 0.22, max(2, values.size))[: values.size]
             axes.plot(

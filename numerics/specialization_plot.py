@@ -28,7 +28,9 @@ def specialization_figure(data: xr.Dataset) -> str:
             one = data.isel(mode=i)
             colour = COLOURS[i % len(COLOURS)]
             variance, rate = float(one.variance), float(one.predicted)
-            label = f"mode {i + 1}, λ = {rate:.3g}, along ({', '.join(_entries(one))})"
+            error = float(one.predicted_error)
+            told = f"{rate:.3g}" if abs(rate) > error else f"0 ± {error:.1g}"
+            label = f"mode {i + 1}, λ = {told}, along ({', '.join(_entries(one))})"
             left.hlines(rate, variance - width, variance + width, color=colour, linewidth=3)
             left.errorbar(
                 variance,

@@ -9,9 +9,11 @@ import pytest
 import xarray as xr
 
 import headflow as hf
-from headflow import report_dynamics, report_saddles
+from headflow import page, report_dynamics, report_saddles
+from headflow.citation import bibtex
 from headflow.report import Assignment, write_report
 from numerics.errors import InputError
+from tests.browser import BROWSER, probed
 
 # One process makes the report for all tests.
 pytestmark = pytest.mark.xdist_group("report")
@@ -40,11 +42,31 @@ def report(tmp_path_factory):
 def test_page_is_self_contained(report):
     folder, _ = report
     html = (folder / "index.html").read_text(encoding="utf-8")
-    assert html.count("<svg") == 7 and "<math" in html
+    assert html.count("<figure>") == 7 and "<math" in html
     assert "http-equiv" not in html and "<script" not in html and 'src="' not in html
     dynamics = {f"dynamics_{name}.nc" for name in ("1", "2", "2_sgd", "3")}
     saddles = {"specialization.nc", "escape.nc"}
     assert {f.name for f in folder.iterdir()} == {"index.html", "data.nc"} | dynamics | saddles
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no browser (chromium) is installed")
+def test_page_in_a_browser(report, tmp_path):
+    folder, _ = report
+    html = (folder / "index.html").read_text(encoding="utf-8")
+    wide, narrow = probed(html, tmp_path, keep="report")
+    assert wide["faults"] == [] and narrow["faults"] == []
+    assert wide["formulas"] == narrow["formulas"] == html.count("<math") > 0
+    # On a narrow screen each figure comes in parts.
+    assert wide["figures"] == 7 < narrow["figures"]
+
+
+def test_page_says_how_to_rerun_and_to_cite(report):
+    folder, _ = report
+    html = (folder / "index.html").read_text(encoding="utf-8")
+    assert "headflow report --prior &#x27;two atoms&#x27; --tokens 3 --heads 2 --seed 1" in html
+    assert "(1.4) with odds 0.6, (-0.6) with odds 0.4" in html
+    for line in bibtex().splitlines():
+        assert page.escape(line) in html
 
 
 def test_dynamics_hold_errors_and_phases(report):

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from headflow import page
+from headflow.citation import bibtex
 from headflow.reproduce import NAMES
 from headflow.reproduce.claim import Claim
 from headflow.reproduce.experiment import Experiment
@@ -15,6 +17,7 @@ from headflow.reproduce.one_head import least_risk
 from headflow.reproduce.run import reproduce
 from headflow.reproduce.training import best, none_below, reaches, stays_above
 from numerics.errors import InputError
+from tests.browser import BROWSER, probed
 from tests.test_cli import run
 
 
@@ -63,8 +66,14 @@ def test_hierarchy_end_to_end(tmp_path):
     files = {path.name for path in tmp_path.iterdir()}
     assert files == {"hierarchy.nc", "hierarchy.svg", "index.html"}
     html = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert html.count("<svg") == 1 and "<math" in html and "<script" not in html
+    assert html.count("<figure>") == 1 and "<math" in html and "<script" not in html
     assert "headflow reproduce hierarchy --quick" in html and "FAILS" not in html
+    assert page.escape(bibtex()) in html
+    if BROWSER is not None:
+        (tmp_path / "browser").mkdir()
+        wide, narrow = probed(html, tmp_path / "browser", keep="reproduced")
+        assert wide["faults"] == [] and narrow["faults"] == []
+        assert wide["formulas"] == html.count("<math") and wide["figures"] == 1
     one = Experiment.of("hierarchy")
     data = one.stored(tmp_path)
     # The claims are about the file: with a rate changed in it they fail.

@@ -219,8 +219,10 @@ def draw(data: xr.Dataset) -> str:
                     linewidth=2,
                     label=str(name),
                 )
+            # Each panel can stand alone on a narrow screen.
+            panel.tick_params(labelleft=True)
             panel.set(yscale="log", xlabel=r"signal strength $\nu = |\theta|^2$")
         panels[0].set(title="fixed length, L = 5", ylabel="lowest population risk E")
         panels[1].set(title="random length, L = 1, 2 or 3")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
         return svg_text(figure)

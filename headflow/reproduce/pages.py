@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-from headflow import page
+from headflow import about, page
 from headflow.reproduce.claim import Claim
 from headflow.reproduce.experiment import Experiment
 
@@ -27,35 +27,18 @@ class Result:
 def whole_page(results: list[Result]) -> str:
     """One self-contained HTML document."""
     return page.page(
-        "Results of the single-location model, reproduced", [_model(), *map(_one, results)]
+        "Results of the single-location model, reproduced",
+        [_question(), about.model(), *map(_one, results), about.citation()],
     )
 
 
-def _model() -> str:
-    """The model in few words, for readers who know transformers."""
-    return page.section(
-        "The model",
-        page.paragraph(
-            "A sequence has L tokens of dimension D: Gaussian noise, but one token at a random "
-            "place ε also carries a signal, a sum of F fixed hidden directions (spikes) with "
-            "random weights θ. An attention layer of H heads must return that token. Head h is one "
-            "vector k_h (query and key merged); its logit on a token is their inner product. An "
-            "activation, softmax or another, makes attention weights of the logits, and the "
-            "output is the sum of tokens weighted by A_l, the attention of all heads on token l. "
-            "There is no value matrix and no residual path. For D → ∞ the expected error per "
-            "dimension is the population risk"
-        ),
-        page.math(
-            r"E = \mathbb{E} \sum_l (\delta_{l\varepsilon} - A_l)^2 ,\qquad "
-            r"m_{hf} = k_h \cdot k^*_f ,\qquad R_{hh'} = k_h \cdot k_{h'}"
-        ),
-        page.paragraph(
-            "and it depends on the heads through the alignments m with the spikes and the overlaps "
-            "R only. The Bayes risk is what the posterior of the place reaches: no activation goes "
-            "below it. Training is gradient flow in m and R, in the time τ = steps of SGD × "
-            "learning rate / D. Numbers carry error bounds; a claim with = holds within the errors "
-            "of both sides, one with < or > by more than them."
-        ),
+def _question() -> str:
+    return page.paragraph(
+        "What an attention layer learns when it has to find the one token of a sequence that "
+        "carries a signal: results about this model, each computed here and held against theory. "
+        "Every section says what was asked, shows the figure, lists the claims with their errors "
+        "and what they were checked against, and tells how to run it again. A claim with = holds "
+        "within the errors of both sides, one with < or > by more than them."
     )
 
 
@@ -65,23 +48,21 @@ def _one(result: Result) -> str:
         [
             claim.name,
             _number(claim.value, claim.error),
-            claim.relation,
-            _number(claim.expected, claim.expected_error),
+            f"{claim.relation} {_number(claim.expected, claim.expected_error)}",
             claim.against,
             "holds" if claim.holds else "FAILS",
         ]
         for claim in claims
     ]
-    configuration = json.loads(result.data.attrs["configuration"])
+    attrs = result.data.attrs
     return page.section(
         table["title"],
         page.paragraph(f"Question: {table['question']}"),
         page.figure(result.figure, table["caption"]),
-        page.paragraph("Found: " + " ".join(claim.text for claim in claims)),
-        page.table(["claim", "value", "", "expected", "checked against", "verdict"], rows),
-        f"<p>To run it again: <code>{page.escape(result.data.attrs['command'])}</code></p>",
-        "<details><summary>Configuration</summary>"
-        f'<pre class="scroll">{page.escape(json.dumps(configuration, indent=2))}</pre></details>',
+        page.paragraph("Found:"),
+        page.bullets([claim.text for claim in claims]),
+        page.table(["claim", "value", "expected", "checked against", "verdict"], rows),
+        about.again([attrs["command"]], json.loads(attrs["configuration"])),
     )
 
 

@@ -130,11 +130,14 @@ def draw(data: xr.Dataset) -> str:
                 )
                 lower.plot(one.time, one.common, linestyle="-", **look)
                 lower.plot(one.time, one.apart, linestyle="--", **look)
+            # Each column can stand alone on a narrow screen.
+            for panel in (upper, lower):
+                panel.tick_params(labelleft=True)
             upper.set(title="θ with a mean" if law == "mean" else f"θ with {law}")
             lower.set(xlabel=r"flow time $\tau$ = steps × learning rate / D")
         panels[0, 0].set(ylabel="population risk E")
         panels[1, 0].set(ylabel="solid: mean over heads\ndashed: difference of heads")
         figure.legend(
-            *panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4
+            *panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2
         )
         return svg_text(figure)

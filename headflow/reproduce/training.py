@@ -169,7 +169,7 @@ def none_below(data: xr.Dataset) -> Claim:
 def final_risk_figure(data: xr.Dataset, axis: str, label: str) -> str:
     """Final risk against the axis: a line through the best start, a faint mark for every start."""
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(10.5, 4.8), layout="constrained")
+        figure = Figure(figsize=(6.4, 5.0), layout="constrained")
         panel = figure.subplots()
         names = [str(value) for value in data[axis].values]
         numeric = data[axis].dtype.kind in "if"
@@ -211,6 +211,6 @@ def final_risk_figure(data: xr.Dataset, axis: str, label: str) -> str:
         panel.set(xlabel=label, ylabel="population risk E at the end")
         panel.set_ylim(bottom=0)
         figure.legend(
-            *panel.get_legend_handles_labels(), loc="outside upper center", ncols=4, fontsize=10
+            *panel.get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=10
         )
         return svg_text(figure)

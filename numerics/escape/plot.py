@@ -24,7 +24,7 @@ def escape_figure(data: xr.Dataset) -> str:
     with 95% intervals: medians of SGD runs; small dots: single runs, crosses where censored.
     """
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.4, 4.8), layout="constrained")
+        figure = Figure(figsize=(6.2, 5.0), layout="constrained")
         axes = figure.subplots()
         D = data.dimension.values.astype(float)
         axes.set(
@@ -51,7 +51,7 @@ def escape_figure(data: xr.Dataset) -> str:
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_xlim(D[0] / 1.5, D[-1] * 1.5)
         axes.set_ylim(bottom=0)
-        figure.legend(loc="outside upper center", ncols=2, fontsize=10)
+        figure.legend(loc="outside upper center", ncols=1, fontsize=10)
         return svg_text(figure)
 
 
