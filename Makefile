@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: report test slow bench derivations clean
+.PHONY: report test slow bench derivations figure clean
 
 report: $(VENV)/.installed
 	$(BIN)/headflow report
@@ -23,6 +23,10 @@ bench: $(VENV)/.bench
 
 derivations: $(VENV)/.installed
 	$(BIN)/headflow derive --all
+
+# The figure of the README, a minute or two.
+figure: $(VENV)/.installed
+	$(BIN)/python -m headflow.overview docs/figures/training.svg
 
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -17,10 +17,18 @@ def _blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", TEXT, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("example", _blocks("python"), ids=["first", "training"])
+@pytest.mark.parametrize("example", _blocks("python"), ids=["first", "gradients", "training"])
 def test_the_python_examples(example):
-    assert len([line for line in example.splitlines() if line.strip()]) <= 12
+    assert len(example.splitlines()) <= 13
     exec(compile(example, "README.md", "exec"), {})
+
+
+def test_the_first_screen():
+    """One sentence, a figure, two commands and an example of twelve lines, before any section."""
+    first = TEXT.split("\n## ")[0]
+    assert first.index("![") < first.index("```\nmake report") < first.index("```python")
+    assert len(_blocks("python")[0].splitlines()) <= 12
+    assert [line.split()[1] for line in _blocks("")[0].splitlines()] == ["report", "test"]
 
 
 @pytest.mark.parametrize(
