@@ -79,9 +79,17 @@ def _question(config: Mapping[str, Any]) -> str:
         "well can it do that with softmax, with three relatives of softmax, and at best? How do "
         "heads learn their parts? This page derives the expected error of each activation, "
         "evaluates it with error bounds, checks it by simulation and trains the layer. Here: "
-        f"sequences of L = {config['tokens']} tokens, H = {config['heads']} heads, and a signal θ "
+        f"sequences of {_length(config)} tokens, H = {config['heads']} heads, and a signal θ "
         f"that takes {len(atoms)} values: {shown}."
     )
+
+
+def _length(config: Mapping[str, Any]) -> str:
+    """The number of tokens, or its law."""
+    tokens = config["tokens"]
+    if isinstance(tokens, int):
+        return f"L = {tokens}"
+    return "L = " + " or ".join(f"{length} (odds {odds:.3g})" for length, odds in tokens.items())
 
 
 def _activations(acts: Sequence[Activation]) -> str:
@@ -145,7 +153,7 @@ def _result(acts: Sequence[Activation], done: Any, bayes: Estimate, complete: bo
 
 def _risk_caption(config: Mapping[str, Any]) -> str:
     return (
-        f"Population risk of fixed heads. Left, L = {config['tokens']}: heads at c times the "
+        f"Population risk of fixed heads. Left, {_length(config)}: heads at c times the "
         "atoms, from no attention to the signal (c = 0) through the atoms (c = 1). Right: heads at "
         "the atoms, for sequences of L tokens; thin black line: the Bayes risk. No activation goes "
         "below it. Errors are bounds from two resolutions, thinner than the lines. These heads are "
