@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from headflow.page import number
@@ -30,7 +31,7 @@ def train(activation: Activation, starts: int = STARTS, time: float = TIME) -> s
         end = reached(risk, HEADS, starts=starts, time=time, rtol=FLOW_RTOL)
     except InputError as problem:
         told, ended, where = str(problem).partition("the last one ")
-        return where.partition(":")[0] if ended else f"not trained ({told.partition(':')[0]})"
+        return re.split("[:,]", where)[0] if ended else f"not trained ({told.partition(':')[0]})"
     still = ", still falling" if end.falling > 2 * end.risk.error else ""
     shorter = "" if (starts, time) == (STARTS, TIME) else f" ({starts} start(s), tau = {time:g})"
     return number(end.risk.value, end.risk.error) + still + shorter

@@ -74,6 +74,9 @@ def reached(
         if flow.attrs["status"] != "complete":
             stopped = flow.attrs["status"]
             continue
+        if not np.isfinite(flow.risk_error[-1]):
+            stopped = "stopped where its steps are coarser, so that it has no error"
+            continue
         middle, last = (float(value) for value in flow.risk)
         error, evaluations = float(flow.risk_error[-1]), int(flow.attrs["evaluations"])
         end = Estimate(last, error, "gradient flow", evaluations)

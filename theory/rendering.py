@@ -78,14 +78,19 @@ def _risk(entries: Sequence[Entry]) -> Section:
     return Section("Population risk", (*rendered(entries, equations), last))
 
 
+def _decimals(value: float) -> str:
+    """Six of them; no sign that is rounding's, which differs between machines."""
+    return f"{round(value, 6) + 0.0:.6f}"
+
+
 def checks(activation: Activation, checked: tuple[tuple[Step, Check], ...]) -> Document:
     """The numeric check of every step, as a table."""
     rows = [
         (
             f"{number}. {step.rule}{differentiated_by(step)}",
             # The difference itself is rounding, and differs between machines.
-            f"{result.left:.6f}",
-            f"{result.right:.6f}",
+            _decimals(result.left),
+            _decimals(result.right),
             f"{result.tolerance:.0e}",
             "yes" if result.passed else "NO",
         )

@@ -41,7 +41,7 @@ def _by_average(expression: sp.Expr, density: sp.Symbol, differentiate) -> sp.Ex
     if isinstance(expression, sp.Add):
         return sp.Add(*(_by_average(e, density, differentiate) for e in expression.args))
     if isinstance(expression, sp.Integral):
-        inner = _by_average(sp.expand(expression.function), density, differentiate)
+        inner = _by_average(_multiplied_out(expression.function), density, differentiate)
         return sp.Integral(inner, *expression.limits)
     if isinstance(expression, sp.Mul) and expression.has(sp.Integral):
         constant, integral = expression.as_independent(sp.Integral, as_Add=False)
@@ -55,9 +55,24 @@ def _by_average(expression: sp.Expr, density: sp.Symbol, differentiate) -> sp.Ex
         name = sp.Dummy(real=True)
         slope = expression.xreplace({node: name}).diff(name).xreplace({name: node})
         derivative = differentiate(node.integrand)
-        pieces = sp.Add.make_args(sp.expand(derivative))
-        total += slope * sp.Add(*(_average(piece, density) for piece in pieces))
+        total += slope * sp.Add(*(_average(piece, density) for piece in _pieces(derivative)))
     return total
+
+
+def _multiplied_out(expression: sp.Expr) -> sp.Expr:
+    """A sum of products of averages, each of them as it is."""
+    names = {one: sp.Dummy(real=True) for one in expression.atoms(Average)}
+    whole = {name: one for one, name in names.items()}
+    return sp.expand(expression.xreplace(names)).xreplace(whole)
+
+
+def _pieces(expression: sp.Expr) -> list[sp.Expr]:
+    """The terms of an expression; denominators stay whole, which multiplied out would overflow."""
+    inverse = [p for p in expression.atoms(sp.Pow) if p.base.is_Add and p.exp.is_negative]
+    names = {one: sp.Dummy(real=True) for one in inverse}
+    whole = {name: one for one, name in names.items()}
+    named = sp.expand(expression.xreplace(names))
+    return [piece.xreplace(whole) for piece in sp.Add.make_args(named)]
 
 
 def _average(piece: sp.Expr, density: sp.Symbol) -> sp.Expr:
