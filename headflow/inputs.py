@@ -19,9 +19,13 @@ from theory.catalogue import CATALOGUE
 from theory.catalogue import activation as by_name
 from theory.errors import DefinitionError, ExpressionError
 
+PRIOR_TABLES = (
+    "'support' and 'probabilities', 'mean' and 'variance', or 'strengths' (of flipped spikes) and "
+    "perhaps 'mean'"
+)
 PRIOR_FORMS = (
     "flipped:2.0,1.5 (spikes), flipped:2.0,1.5+1,0 (with a mean), or a TOML or JSON file with "
-    "'support' and 'probabilities', or 'mean' and 'variance'"
+    f"{PRIOR_TABLES}"
 )
 
 
@@ -35,13 +39,19 @@ def read_prior(text: str) -> Prior:
         return flipped_spikes(
             _numbers("prior", strengths, text), _numbers("prior", mean, text) if mean else None
         )
-    content = read_file("prior", text)
-    keys = set(content)
+    return prior_of(read_file("prior", text), text)
+
+
+def prior_of(table: dict[str, Any], where: str) -> Prior:
+    """A prior from what defines one; InputError, naming ``where``, for another table."""
+    keys = set(table)
     if keys == {"support", "probabilities"}:
-        return FiniteSupport(content["support"], content["probabilities"])
+        return FiniteSupport(**table)
     if keys == {"mean", "variance"}:
-        return GaussianPrior(content["mean"], content["variance"])
-    raise InputError(f"prior: {text} holds {sorted(keys)}; expected {PRIOR_FORMS}")
+        return GaussianPrior(**table)
+    if keys in ({"strengths"}, {"strengths", "mean"}):
+        return flipped_spikes(**table)
+    raise InputError(f"prior: {where} holds {sorted(keys)}; expected {PRIOR_TABLES}")
 
 
 def read_file(what: str, name: str) -> dict[str, Any]:

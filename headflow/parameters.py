@@ -57,22 +57,13 @@ def _activation(given: Any) -> Any:
 
 def _prior(given: Any) -> Any:
     """A text as on the command line, or a table of what defines one of the priors."""
-    from headflow.inputs import PRIOR_FORMS, read_prior
-    from numerics.priors import FiniteSupport, GaussianPrior, flipped_spikes
+    from headflow.inputs import PRIOR_FORMS, prior_of, read_prior
 
     if isinstance(given, str):
         return read_prior(given)
-    keys = set(given) if isinstance(given, dict) else set()
-    if keys == {"support", "probabilities"}:
-        return FiniteSupport(**given)
-    if keys == {"mean", "variance"}:
-        return GaussianPrior(**given)
-    if keys in ({"strengths"}, {"strengths", "mean"}):
-        return flipped_spikes(**given)
-    raise InputError(
-        "prior: expected a text or a table with support and probabilities, mean and variance, or "
-        f"strengths (and mean); got {given!r}; texts are {PRIOR_FORMS}"
-    )
+    if isinstance(given, dict):
+        return prior_of(given, "the table")
+    raise InputError(f"prior: expected a table or a text, {PRIOR_FORMS}; got {given!r}")
 
 
 def _tokens(given: Any) -> Any:
