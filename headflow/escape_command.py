@@ -54,7 +54,7 @@ def escape(
     Exit status 1 if the 95% interval of the slope of SGD in ln D misses 1 / (2 lambda). With
     --seeds 0 no SGD is run.
     """
-    from headflow.escape import escape_times
+    from headflow.datasets import escape_times
     from headflow.inputs import read_counts, read_prior, read_tokens
     from headflow.output import fail
     from headflow.risk import PopulationRisk

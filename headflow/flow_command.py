@@ -70,7 +70,7 @@ def flow(
     --learning-rate the overlaps gain what online SGD adds. With --out, a run that was cut off goes
     on when the same command is given again.
     """
-    from headflow.flow import gradient_flow
+    from headflow.datasets import gradient_flow
     from headflow.inputs import read_matrix, read_prior, read_start, read_times, read_tokens
     from headflow.risk import PopulationRisk
 

@@ -119,7 +119,7 @@ def _fixed_point_risk(p: Mapping[str, Any], seed: int) -> Any:
 
 
 def _spectrum_lowest(p: Mapping[str, Any], seed: int) -> Any:
-    from numerics.spectrum import weight_spectrum
+    from headflow.datasets import weight_spectrum
 
     found = weight_spectrum(_model(p, seed), *_point(p, seed), **_free(p, start=False))
     lowest = found.isel(mode=int(found.eigenvalue.argmin("mode")))

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from headflow import page
-from headflow.flow import gradient_flow
+from headflow.datasets import gradient_flow
 from headflow.risk import PopulationRisk
 from headflow.sgd import simulate_sgd
 from numerics.averages import compare

@@ -9,12 +9,11 @@ import numpy as np
 import xarray as xr
 
 from headflow import page
-from headflow.escape import escape_times
+from headflow.datasets import escape_times, specialization
 from headflow.risk import PopulationRisk
 from numerics.escape.plot import escape_figure
 from numerics.fixed_points import origin_fixed_point
 from numerics.priors import FiniteSupport, flipped_spikes
-from numerics.specialization import specialization
 from numerics.specialization_plot import specialization_figure
 
 TOKENS, HEADS = 5, 2

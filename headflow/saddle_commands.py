@@ -45,11 +45,11 @@ def spectrum(
     out: OutOpt = None,
 ) -> None:
     """Eigenvalues of the risk's Hessian in weight space; at the origin also in closed form."""
+    from headflow.datasets import weight_spectrum
     from headflow.inputs import read_matrix, read_point, read_prior, read_tokens
     from headflow.risk import PopulationRisk
     from numerics.errors import InputError
     from numerics.fixed_points import unspecialized_fixed_point
-    from numerics.spectrum import weight_spectrum
 
     if at not in PLACES:
         raise InputError(f"at: expected one of {', '.join(PLACES)}, got {at!r}")
@@ -158,7 +158,7 @@ def _closed(act: Any) -> dict[str, str]:
 
 def _rates(risk: Any, m: Any, R: Any) -> list[tuple[float, float, float]]:
     """Real part, imaginary part and error of each eigenvalue of the flow Jacobian."""
-    from numerics.flow_jacobian import flow_jacobian
+    from headflow.datasets import flow_jacobian
 
     found = flow_jacobian(risk, m, R)
     modes = zip(found.eigenvalue.values, found.error.values, strict=True)

@@ -79,7 +79,7 @@ def sgd(
     cut off goes on when the same command is given again, to the same file. The theory that
     --compare sets beside the runs holds for D to infinity: a small difference at finite D is true.
     """
-    from headflow.flow import gradient_flow
+    from headflow.datasets import gradient_flow
     from headflow.inputs import read_matrix, read_prior, read_start, read_tokens
     from headflow.risk import PopulationRisk
     from headflow.sgd import simulate_sgd

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from numerics.errors import InputError
 
 if TYPE_CHECKING:
     import xarray as xr
+
+P = ParamSpec("P")
 
 PACKAGES = ("headflow", "sympy", "numpy", "scipy", "xarray")
 
@@ -28,6 +30,16 @@ def with_versions(data: xr.Dataset, **more: Any) -> xr.Dataset:
     configuration = json.loads(data.attrs["configuration"])
     data.attrs["configuration"] = json.dumps({**configuration, **more, "versions": versions()})
     return data
+
+
+def versioned(function: Callable[P, xr.Dataset]) -> Callable[P, xr.Dataset]:
+    """The function with versions in what it gives."""
+
+    @wraps(function)
+    def wrapped(*args: P.args, **options: P.kwargs) -> xr.Dataset:
+        return with_versions(function(*args, **options))
+
+    return wrapped
 
 
 def require_versions(expected: Mapping[str, str]) -> None:

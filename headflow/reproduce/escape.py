@@ -14,7 +14,7 @@ from numerics.escape.plot import escape_figure
 
 
 def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
-    from headflow.escape import escape_times
+    from headflow.datasets import escape_times
     from headflow.risk import PopulationRisk
     from numerics.fixed_points import origin_fixed_point
     from numerics.priors import flipped_spikes

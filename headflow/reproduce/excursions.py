@@ -52,7 +52,7 @@ def followed(
     taken_first, taken_last: how many values of theta have a head closest to them when the first
     excursion begins (at the end where there is none) and at the end. nan: no excursion.
     """
-    from headflow.flow import gradient_flow
+    from headflow.datasets import gradient_flow
     from headflow.parameters import read
     from headflow.risk import PopulationRisk
     from numerics.errors import InputError

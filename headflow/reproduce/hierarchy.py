@@ -14,9 +14,9 @@ from numerics.specialization_plot import specialization_figure
 
 
 def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
+    from headflow.datasets import specialization
     from headflow.risk import PopulationRisk
     from numerics.priors import FiniteSupport, flipped_spikes
-    from numerics.specialization import specialization
 
     flipped = flipped_spikes(settings["strengths"])
     fixed = np.full((len(flipped.support), 1), settings["mean"])

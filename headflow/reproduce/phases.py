@@ -20,7 +20,7 @@ SHARE = 0.1
 
 
 def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
-    from headflow.flow import gradient_flow
+    from headflow.datasets import gradient_flow
     from headflow.risk import PopulationRisk
     from numerics.fixed_points import origin_fixed_point, unspecialized_fixed_point
     from numerics.priors import flipped_spikes
