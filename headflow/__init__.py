@@ -44,6 +44,7 @@ _HOMES = {
     "bayes_risk": "numerics.bayes",
     "validate": "headflow.validation",
     "gradient_flow": "headflow.datasets",
+    "equal_heads": "numerics.invariant",
     "simulate_sgd": "headflow.sgd",
     "sweep": "headflow.sweeps",
     "open_sweep": "numerics.sweep.dataset",

@@ -82,6 +82,24 @@ def told(found: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
+def equal_heads_told(risk: Any, data: Any) -> str:
+    """Heads that started as one vector, where the flow ended; empty where there are none."""
+    from numerics.errors import InputError
+    from numerics.invariant import equal_heads
+    from numerics.phases import known
+
+    reached = known(data)
+    if not reached.sizes["time"]:
+        return ""
+    end = reached.isel(time=-1)
+    free: dict[str, Any] = {name: end[name].values for name in ("beta", "gain") if name in end}
+    try:
+        found = equal_heads(risk, end.m.values, end.R.values, **free)
+    except InputError:
+        return ""
+    return "".join(f"{one.told()}\n" for one in found)
+
+
 def by_head(m: Any) -> str:
     """Alignments of one time as text, head by head."""
     return "; ".join(" ".join(f"{value:+.4f}" for value in row) for row in m)

@@ -94,6 +94,7 @@ CASES = {
     ],
     "F30 permuted and equal heads": [
         (f"{HERE}statistics", "test_f30"),
+        (f"{HERE}statistics", "test_f30_equal_heads_are_flagged"),
         ("numerics/test_sgd", "test_heads_that_are_equal_stay_equal"),
         ("numerics/test_spectrum", "test_the_order_and_rates_of_specialization"),
     ],

@@ -67,3 +67,35 @@ def test_f30_permuted_heads_are_aligned_before_they_are_averaged():
     assert aligned.m.mean("seed").values[0] == pytest.approx(np.array(one))
     assert aligned.m.std("seed", ddof=1).values == pytest.approx(np.zeros((2, 2, 2)))
     assert aligned.permutation.values.tolist() == [[0, 1], [1, 0]]
+
+
+def test_f30_equal_heads_are_flagged_as_an_invariant_set():
+    # Heads that start as one vector stay one, although the risk falls where they part.
+    prior = hf.flipped_spikes([2.0, 1.5], [0.9, 0.2])
+    risk = hf.PopulationRisk("softmax", prior, 4)
+    m0 = np.array([[0.4, -0.2], [0.4, -0.2], [-0.1, 0.3]])
+    rest = np.array([[0.3, 0.3, 0.1], [0.3, 0.3, 0.1], [0.1, 0.1, 0.2]])
+    flow = hf.gradient_flow(risk, m0, m0 @ m0.T + rest, [1.0, 8.0])
+    assert flow.m.isel(head=0).values == pytest.approx(flow.m.isel(head=1).values, abs=1e-12)
+    end = flow.isel(time=-1)
+    (pair,) = hf.equal_heads(risk, end.m.values, end.R.values)
+    assert pair.heads == (0, 1) and pair.eigenvalue < -pair.error
+    assert "invariant set" in pair.told() and "unstable" in pair.told()
+    # The same number out of the risk alone: heads moved apart along each axis, or beyond them all.
+    k = np.linalg.cholesky(end.R.values - end.m.values @ end.m.values.T + 1e-13 * np.eye(3))
+    weights = np.hstack([end.m.values, k, np.zeros((3, 1))])
+
+    def at(step):
+        moved = weights + np.array([step, -step, np.zeros_like(step)]) / np.sqrt(2)
+        return risk(moved[:, :2], moved @ moved.T).value
+
+    size, axes = 3e-3, np.eye(weights.shape[1])
+    curvature = np.empty((len(axes), len(axes)))
+    for i, one in enumerate(axes):
+        for j, other in enumerate(axes):
+            signs = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
+            values = [a * b * at(size * (a * one + b * other)) for a, b in signs]
+            curvature[i, j] = sum(values) / (4 * size**2)
+    assert pair.eigenvalue == pytest.approx(np.linalg.eigvalsh(curvature)[0], rel=1e-3)
+    # Heads that only look alike in m are no such set.
+    assert hf.equal_heads(risk, m0, m0 @ m0.T + np.diag([0.3, 0.3, 0.2])) == ()
