@@ -35,19 +35,25 @@ def claims(data: xr.Dataset) -> list[Claim]:
     ]
     # Softmax of stronger signals is still on its way when the time is over.
     rested = lowest.sel(strength=RESTED)
-    softmax, one = (rested.sel(activation=name) for name in ("softmax", "softmax-1"))
-    found.append(
-        Claim.of(
-            "softmax-1 is below softmax",
-            f"At s = {RESTED:g} softmax-1 ends at {float(one.risk):.4f}, below "
-            f"softmax at {float(softmax.risk):.4f}: its heads can be partly off.",
-            (one.risk, one.risk_error),
-            "<",
-            (softmax.risk, softmax.risk_error),
-            f"final risk of softmax at s = {RESTED:g}",
-        )
-    )
+    found += [
+        _below_softmax(rested, name)
+        for name in ("softmax-1", "softmax-1-norm")
+        if name in data.activation
+    ]
     return [*found, training.none_below(data)]
+
+
+def _below_softmax(rested: xr.Dataset, name: str) -> Claim:
+    softmax, one = (rested.sel(activation=each) for each in ("softmax", name))
+    return Claim.of(
+        f"{name} is below softmax",
+        f"At s = {RESTED:g} {name} ends at {float(one.risk):.4f}, below softmax at "
+        f"{float(softmax.risk):.4f}: its heads can be partly off.",
+        (one.risk, one.risk_error),
+        "<",
+        (softmax.risk, softmax.risk_error),
+        f"final risk of softmax at s = {RESTED:g}",
+    )
 
 
 def draw(data: xr.Dataset) -> str:

@@ -109,8 +109,8 @@ def final_risks(
 
 
 def best(data: xr.Dataset) -> xr.Dataset:
-    """Of each point the start that ends lowest; nan where none came to an end."""
-    lowest = data.risk.fillna(np.inf).argmin("start")
+    """Of each point the start with the lowest bound of its risk; nan where none came to an end."""
+    lowest = (data.risk + data.risk_error).fillna(np.inf).argmin("start")
     return data.isel(start=lowest)
 
 
