@@ -98,24 +98,33 @@ def _climb(
     progress: Callable[[float], None],
 ) -> list[Curve]:
     """All rungs, the finest last."""
-    first = _rung(0, settings, True, checkpoint)
     with one_thread():
         # Whatever cannot work is said here, before any work.
-        field = _field(settings, first)
+        field = _field(settings, _rung(0, settings, True, checkpoint))
         try:
             field.start()
             grid = True
         except GridTooLarge:
             grid = False
-    finest: list[Curve] = []
-    if grid and not _grid_is_sure(settings):
+    if grid:
+        coarse = RUNGS_WITH_POINTS if field.stochastic else RUNGS
+        rungs = [_rung(number, settings, True, checkpoint) for number in range(coarse + 1)]
         try:
-            finest = [_run(settings, first, progress)]
+            return _ladder(settings, rungs, workers, progress)
         except GridTooLarge:
-            _forget([first])
-            grid = False
-    coarse = RUNGS if grid and not field.stochastic else RUNGS_WITH_POINTS
-    rungs = [_rung(number, settings, grid, checkpoint) for number in range(coarse + 1)]
+            # Heads that grow may need points late, on any rung.
+            _forget(rungs)
+    rungs = [_rung(number, settings, False, checkpoint) for number in range(RUNGS_WITH_POINTS + 1)]
+    return _ladder(settings, rungs, workers, progress)
+
+
+def _ladder(
+    settings: Settings, rungs: list[Rung], workers: int, progress: Callable[[float], None]
+) -> list[Curve]:
+    """The curves of the rungs, that of the first one last."""
+    # Where a grid may turn out too large, the finest rung shows it before the others are run.
+    doubtful = rungs[0].grid and not _grid_is_sure(settings)
+    finest = [_run(settings, rungs[0], progress)] if doubtful else []
     missing = rungs[len(finest) :]
     if workers > 1 and len(missing) > 1:
         # A fresh interpreter for each: forking one that holds threads can hang.

@@ -107,7 +107,7 @@ class VectorField:
         if self.joint_points is None and self.risk.needs_points(
             m, R, beta, self.digits, MOST_GRID_NODES
         ):
-            raise GridTooLarge
+            raise GridTooLarge("heads that share a normalizer need points instead of a grid")
         try:
             return self.risk.fixed(m, R, beta, gain, self.digits, self.joint_points)
         except InputError as refusal:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import headflow as hf
+import numerics.vector_field
 from numerics.checkpoint import Checkpoint
 from numerics.state import Packing, State
 from tests.points import PRIOR, random_point
@@ -197,6 +198,19 @@ def test_a_trajectory_that_blows_up_keeps_what_it_has():
     assert "complete" not in flow.attrs["status"]
     assert np.all(np.isfinite(flow.m[:2])) and np.all(np.isnan(flow.m[-1]))
     assert np.all(np.isnan(flow.risk[-1])) and np.isnan(flow.error[-1])
+
+
+def test_heads_that_outgrow_the_grid_go_on_by_points(monkeypatch):
+    """Few enough nodes at the start, too many later: the flow is the same within both errors."""
+    risk = hf.PopulationRisk("bayes-softmax", hf.flipped_spikes([2.5], [0.4]), 3)
+    m = np.array([[0.3], [-0.2]])
+    flows = []
+    for most in (numerics.vector_field.MOST_GRID_NODES, 20):
+        monkeypatch.setattr(numerics.vector_field, "MOST_GRID_NODES", most)
+        flows.append(hf.gradient_flow(risk, m, m @ m.T, [1.5], rtol=1e-3, method="RK45"))
+    grid, points = flows
+    assert grid.method.endswith("quadrature") and points.method.endswith("Sobol points")
+    assert abs(grid.risk - points.risk).item() <= (grid.risk_error + points.risk_error).item()
 
 
 def test_a_run_that_was_cut_off_goes_on(tmp_path):
