@@ -34,7 +34,7 @@ class _Real(sp.Function):
     def _eval_evalf(self, prec):
         # evalf takes decimal digits; bits would make each level of nesting 3.3 times finer.
         argument = self.args[0].evalf(mpmath.libmp.prec_to_dps(prec))
-        if not argument.is_number:
+        if not (argument.is_number and argument.is_finite):
             return None
         with mpmath.workprec(prec):
             return sp.Float._new(self._mpmath(argument._to_mpmath(prec))._mpf_, prec)

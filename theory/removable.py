@@ -69,6 +69,19 @@ class Regular(sp.Function):
         return f"({printer._print(self.args[1])})"
 
 
+# Of an absolute value or a step there is no series, which SymPy says in all these ways.
+NO_SERIES = (
+    sp.PoleError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    NameError,
+    NotImplementedError,
+    TypeError,
+    ValueError,
+)
+
+
 def regularized(expression: sp.Expr) -> sp.Expr:
     """The expression with a series near each removable singularity.
 
@@ -85,7 +98,15 @@ def regularized(expression: sp.Expr) -> sp.Expr:
     result = expression
     for point in sorted(points, key=float):
         if not expression.subs(x, point).is_finite:
-            series, radius = _series(expression, point)
+            try:
+                series, radius = _series(expression, point)
+            except DefinitionError:
+                raise
+            except NO_SERIES:
+                raise DefinitionError(
+                    f"{expression} has no value and no power series at x = {point.evalf(6)}; write "
+                    "it in another way, such as a Piecewise with a branch for that point"
+                ) from None
             far = result.subs(x, Away(x, point, radius))
             result = Regular(sp.horner(series), far, x - point, radius)
     return result
@@ -105,14 +126,7 @@ def _zeros(base: sp.Expr, expression: sp.Expr) -> set[sp.Expr]:
 def _series(expression: sp.Expr, point: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """Taylor polynomial and the radius within which it is as good as the expression."""
     for terms in _TERMS:
-        try:
-            series = sp.series(expression, x, point, terms).removeO()
-        except (NotImplementedError, ValueError, TypeError, AttributeError):
-            # Of an absolute value or a step there is none, which SymPy says in several ways.
-            raise DefinitionError(
-                f"{expression} has no value and no power series at x = {point.evalf(6)}; write it "
-                "in another way, such as a Piecewise with a branch for that point"
-            ) from None
+        series = sp.series(expression, x, point, terms).removeO()
         if not series.is_polynomial(x):
             raise DefinitionError(
                 f"{expression} is undefined near x = {point.evalf(6)}, where it has no limit; "

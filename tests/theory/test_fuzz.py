@@ -99,6 +99,21 @@ def test_any_text_is_right_or_refused(text):
     check(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "((x)^-2)^0.5",
+        "x/Abs(x)",
+        "Max(0, (x))/x",
+        "Min((x+1)^-2, (1+x))",
+        "sign(.25/(sign(.25/(sign(.25/(x))))))",
+        "q+N",
+    ],
+)
+def test_texts_that_once_were_neither(text):
+    check(text)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("stream", range(4))
 def test_ten_thousand_texts(stream):
