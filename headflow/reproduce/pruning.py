@@ -98,9 +98,9 @@ def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
 
 
 def _best(data: xr.Dataset) -> xr.Dataset:
-    """Of each activation and law the start that ends lowest."""
-    whole = data["mean"].isel(convention=0, count=0)
-    return best(data.assign(risk=whole))
+    """Of each activation and law the start that ends lowest, its error counted."""
+    whole = data[["mean", "mean_error"]].isel(convention=0, count=0)
+    return best(data.assign(risk=whole["mean"], risk_error=whole["mean_error"]))
 
 
 def claims(data: xr.Dataset) -> list[Claim]:
