@@ -14,7 +14,7 @@ from theory import symbols as sym
 from theory.admission import as_expression, require_known
 from theory.audit import Refused, limited_work
 from theory.domain import require_average, require_nonnegative, require_real
-from theory.errors import DefinitionError
+from theory.errors import SYMPY_FAULTS, DefinitionError
 from theory.functions import KINKED, canonical
 from theory.parsing import parse_expression
 from theory.piecewise import in_ramps, kinks
@@ -72,6 +72,11 @@ class Activation:
         except Refused as refused:
             why = f"the definition {refused.why}; {refused.advice}"
             raise DefinitionError(self._of(why)) from None
+        except DefinitionError:
+            raise
+        except SYMPY_FAULTS as fault:
+            why = "SymPy cannot work with the definition, which may be undefined somewhere"
+            raise DefinitionError(self._of(f"{why}; write it in another way")) from fault
 
     def _of(self, what: str) -> str:
         return f"activation {self.name if len(self.name) <= 60 else self.name[:57] + '...'}: {what}"

@@ -12,7 +12,7 @@ import mpmath
 import sympy as sp
 
 from theory import symbols as sym
-from theory.errors import DefinitionError
+from theory.errors import SYMPY_FAULTS, DefinitionError
 
 x = sym.logit
 _RADII = (sp.Rational(1, 2), sp.Rational(1, 8))
@@ -69,19 +69,6 @@ class Regular(sp.Function):
         return f"({printer._print(self.args[1])})"
 
 
-# Of an absolute value or a step there is no series, which SymPy says in all these ways.
-NO_SERIES = (
-    sp.PoleError,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    NameError,
-    NotImplementedError,
-    TypeError,
-    ValueError,
-)
-
-
 def regularized(expression: sp.Expr) -> sp.Expr:
     """The expression with a series near each removable singularity.
 
@@ -102,7 +89,7 @@ def regularized(expression: sp.Expr) -> sp.Expr:
                 series, radius = _series(expression, point)
             except DefinitionError:
                 raise
-            except NO_SERIES:
+            except SYMPY_FAULTS:
                 raise DefinitionError(
                     f"{expression} has no value and no power series at x = {point.evalf(6)}; write "
                     "it in another way, such as a Piecewise with a branch for that point"

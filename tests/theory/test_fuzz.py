@@ -108,6 +108,7 @@ def test_any_text_is_right_or_refused(text):
         "Min((x+1)^-2, (1+x))",
         "sign(.25/(sign(.25/(sign(.25/(x))))))",
         "q+N",
+        "Min(Min((Min(Min((x), 0)/ 1e3/x, (Min(1, 0))^3)), 0)/ 1e3/x, (Min(1, 0))^3)",
     ],
 )
 def test_texts_that_once_were_neither(text):
