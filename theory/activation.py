@@ -12,9 +12,9 @@ import sympy as sp
 from theory import parameters as par
 from theory import symbols as sym
 from theory.admission import as_expression, require_known
-from theory.audit import Refused, limited_work
+from theory.audit import SYMPY_FAULTS, Refused, limited_work
 from theory.domain import require_average, require_nonnegative, require_real
-from theory.errors import SYMPY_FAULTS, DefinitionError
+from theory.errors import DefinitionError
 from theory.functions import KINKED, canonical
 from theory.parsing import parse_expression
 from theory.piecewise import in_ramps, kinks

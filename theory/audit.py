@@ -43,6 +43,20 @@ _POWER_CODES = (sp.Integer._eval_power.__code__, sp.Rational._eval_power.__code_
 _EVALUATION_CODE = evalf.__code__
 
 
+# What SymPy raises, from deep inside, when an expression is undefined somewhere: nan and zoo have
+# few of the methods of numbers, absolute values and steps no series.
+SYMPY_FAULTS = (
+    sp.PoleError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    NameError,
+    NotImplementedError,
+    TypeError,
+    ValueError,
+)
+
+
 class Refused(Exception):
     """An operation that is not carried out: why, and what would be right."""
 

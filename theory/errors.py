@@ -2,21 +2,6 @@
 
 from __future__ import annotations
 
-import sympy as sp
-
-# What SymPy raises, from deep inside, when an expression is undefined somewhere: nan and zoo have
-# few of the methods of numbers, absolute values and steps no series.
-SYMPY_FAULTS = (
-    sp.PoleError,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    NameError,
-    NotImplementedError,
-    TypeError,
-    ValueError,
-)
-
 
 class DefinitionError(ValueError):
     """One line that says what is wrong with a definition, where, and what would be right."""

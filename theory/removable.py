@@ -12,7 +12,8 @@ import mpmath
 import sympy as sp
 
 from theory import symbols as sym
-from theory.errors import SYMPY_FAULTS, DefinitionError
+from theory.audit import SYMPY_FAULTS
+from theory.errors import DefinitionError
 
 x = sym.logit
 _RADII = (sp.Rational(1, 2), sp.Rational(1, 8))
