@@ -93,7 +93,8 @@ def escape(
     ):
         fail(
             f"escape: the slope of SGD, {attributes['sgd_slope']:.4g}, does not agree with "
-            f"1/(2 lambda) = {attributes['slope']:.4g}; try a smaller learning rate or larger D"
+            f"1/(2 lambda) = {attributes['slope']:.4g}; try more seeds, a smaller learning rate "
+            "or larger D"
         )
 
 

@@ -23,6 +23,8 @@ from headflow.output import emit, given, text_table
 PlaceOpt = Annotated[
     str, typer.Option(help="origin, unspecialized, atoms; or 'point' with --m and --R.")
 ]
+# A gradient above this is none of rounding or of the accuracy of a fixed point.
+NO_FIXED_POINT = 1e-6
 PLACES = ("origin", "unspecialized", "atoms", "point")
 
 
@@ -72,7 +74,7 @@ def spectrum(
     found = weight_spectrum(risk, alignments, gram, dimension, beta=free, gain=gamma)
     rows = [
         {
-            "eigenvalue": f"{float(one.eigenvalue):+.9f}",
+            "eigenvalue": f"{round(float(one.eigenvalue), 9) + 0.0:+.9f}",
             "error": f"{float(one.error):.0e}",
             "multiplicity": str(int(one.multiplicity)),
             "block": str(one.block.values),
@@ -80,7 +82,11 @@ def spectrum(
         for one in (found.isel(mode=i) for i in range(found.sizes["mode"]))
     ]
     lines = [f"{name}: {text}" for name, text in closed.items()]
+    if closed:
+        lines.append("(H heads, L tokens, V and mu: variance and mean of theta along the mode)")
     lines += [text_table(rows), f"|gradient| = {found.attrs['gradient']:.2e}"]
+    if found.attrs["gradient"] > NO_FIXED_POINT:
+        lines.append("this is no fixed point: the eigenvalues are curvatures of the risk there")
     if dimension is None:
         lines.append("multiplicity of noise directions: for one of them; give --dimension for all")
     result = {
@@ -149,7 +155,10 @@ def _closed(act: Any) -> dict[str, str]:
 
     closed = origin_spectrum(act)
     found = {"splitting": str(closed.splitting), "common": str(closed.common)}
-    names = ("splitting changes sign at V", "common changes sign at V")
+    names = (
+        "splitting changes sign, for mu = 0, at V",
+        "common changes sign, for mu = 0, at V",
+    )
     for name, root in zip(names, closed.thresholds, strict=True):
         if root is not None:
             found[name] = str(root)

@@ -21,6 +21,8 @@ STABLE: Any = "-"
 UNSTABLE: Any = (0, (4, 2.2))
 # Spikes that get a panel of alignments.
 SPIKE_PANELS = 3
+# The axis of the risk spans so many of its errors at least, and this share of what it shows.
+LEAST_SPAN, LEAST_SHARE = 20.0, 1e-3
 
 
 def bifurcation_figure(branches: list[xr.Dataset]) -> str:
@@ -56,6 +58,7 @@ def draw(branches: list[xr.Dataset]) -> Figure:
             seen.append(event)
             _mark(panels, data, event, spikes, COLOURS[number % len(COLOURS)])
     panels[0].set_ylabel("population risk above the Bayes risk")
+    _no_closer_than_the_error(panels[0], branches)
     for f in range(spikes):
         panels[1 + f].set_ylabel(f"alignments of the heads with spike {f + 1}")
     for panel in panels[: 1 + spikes][-columns:]:
@@ -64,6 +67,15 @@ def draw(branches: list[xr.Dataset]) -> Figure:
     handles = _legend(branches, {event.kind for event in seen})
     figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), 3 * columns))
     return figure
+
+
+def _no_closer_than_the_error(panel: Any, branches: list[xr.Dataset]) -> None:
+    """What the errors of the risk do not resolve is a flat line."""
+    error = max(float(data.above_bayes_error.max()) for data in branches)
+    low, high = panel.get_ylim()
+    least = max(LEAST_SPAN * error, LEAST_SHARE * max(abs(low), abs(high)))
+    if high - low < least:
+        panel.set_ylim((low + high - least) / 2, (low + high + least) / 2)
 
 
 def _lines(panel: Any, data: xr.Dataset, values: np.ndarray, look: dict[str, Any]) -> None:

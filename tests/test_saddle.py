@@ -77,3 +77,15 @@ def test_a_wrong_eigenvalue_is_seen():
     against = np.array([1, -1, 0]) / np.sqrt(2)
     common = hf.origin_spectrum("softmax").evaluate(L=3, H=3, V=1.7**2)[1]
     assert abs(_curvature(risk, against, True, 0.02) - common) > 1e-2
+
+
+def test_numbers_at_the_origin_are_checked_and_parameters_taken():
+    warm = hf.origin_spectrum("softmax-temperature")
+    at_two = hf.origin_spectrum(hf.activation("softmax-temperature").at(T=2))
+    assert warm.evaluate(5, 3, 2.5, 0.4, T=2) == at_two.evaluate(5, 3, 2.5, 0.4)
+    assert warm.evaluate(5, 3, 2.5, 0.4, T=2) != warm.evaluate(5, 3, 2.5, 0.4)
+    for bad in ({"V": -1}, {"V": float("nan")}, {"H": 0}, {"H": 2.5}, {"L": 0.5}, {"mu": None}):
+        with pytest.raises(hf.DefinitionError, match="expected"):
+            warm.evaluate(**{"L": 5, "H": 2, "V": 1.0, **bad})
+    with pytest.raises(hf.DefinitionError, match="parameter q: there is no such one here, only T"):
+        warm.evaluate(5, 2, 1.0, q=2)

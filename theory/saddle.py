@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 
 from theory import order_parameters as op
+from theory import parameters as par
 from theory import symbols as sym
 from theory.activation import Activation
 from theory.catalogue import resolved
@@ -45,16 +47,39 @@ class OriginSpectrum:
     steps: tuple[Step, ...]
     parameters: tuple[tuple[sp.Symbol, sp.Expr], ...] = ()
 
-    def evaluate(self, L: int, H: int, V: float, mu: float = 0.0) -> tuple[float, float]:
+    def evaluate(
+        self, L: float, H: int, V: float, mu: float = 0.0, **parameters: Any
+    ) -> tuple[float, float]:
         """splitting and common as numbers.
+
+        parameters: values of the activation's named parameters, where they are not its own. Raises
+        DefinitionError for numbers that cannot be: L >= 1, H >= 1 whole, V >= 0, mu finite.
 
         >>> splitting, common = origin_spectrum("softmax").evaluate(L=5, H=2, V=4.0)
         >>> round(splitting, 6), round(common, 6)
         (-0.384, -0.096)
         """
-        values = {sym.L: L, sym.H: H, _VARIANCE: sp.Float(V), _MEAN: sp.Float(mu)}
-        values |= dict(self.parameters)
+        exact = {
+            name: par.number(name, value)
+            for name, value in zip(("L", "H", "V", "mu"), (L, H, V, mu), strict=True)
+        }
+        if exact["L"] < 1 or exact["H"] < 1 or not exact["H"].is_integer or exact["V"] < 0:
+            raise DefinitionError(
+                f"evaluate: expected L >= 1, H >= 1 whole and V >= 0, got L = {L}, H = {H}, V = {V}"
+            )
+        values = dict(zip((sym.L, sym.H, _VARIANCE, _MEAN), exact.values(), strict=True))
+        values |= self._parameters(parameters)
         return float(self.splitting.subs(values)), float(self.common.subs(values))
+
+    def _parameters(self, given: dict[str, Any]) -> dict[sp.Symbol, sp.Expr]:
+        """Values of all named parameters, by symbol."""
+        own = {symbol.name.removeprefix(par.PREFIX): symbol for symbol, _ in self.parameters}
+        for name in given:
+            if name not in own:
+                known = ", ".join(own) or "none"
+                raise DefinitionError(f"parameter {name}: there is no such one here, only {known}")
+        read = {own[name]: par.number(f"parameter {name}", value) for name, value in given.items()}
+        return {**dict(self.parameters), **read}
 
     @property
     def thresholds(self) -> tuple[sp.Expr | None, sp.Expr | None]:

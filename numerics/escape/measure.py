@@ -26,6 +26,8 @@ SEEN, LONGER = 0.8, 1.15
 # Records of a run, and times of a flow.
 RECORDS = 300
 FLOW_RTOL = 1e-5
+# The least number of runs whose least and largest time hold their median in 95% of all cases.
+LEAST_RUNS = 6
 
 
 def escape_times(
@@ -61,6 +63,10 @@ def escape_times(
     """
     sizes = _dimensions(dimensions, risk, point)
     seeds, rate = count("seeds", seeds, least=0), positive("learning_rate", learning_rate)
+    if 0 < seeds < LEAST_RUNS:
+        raise InputError(
+            f"seeds: expected 0 or at least {LEAST_RUNS}, got {seeds}: fewer runs give no interval"
+        )
     seed = count("seed", seed, least=0)
     saddle = Saddle.of(risk, point)
     law = saddle.law(size, threshold)
@@ -158,6 +164,9 @@ def _by_sgd(risk, saddle, law, D, rate, stream, options) -> Times:
         seed=int(for_runs.generate_state(1)[0]),
         **options,
     )
+    if data.attrs["status"].startswith("interrupted"):
+        # A run that was not finished is no censored one.
+        raise KeyboardInterrupt
     return observed(
         data.time.values, saddle.amplitude(data.m.values), law.threshold, data.stopped_at.values
     )
