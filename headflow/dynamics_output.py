@@ -9,6 +9,8 @@ from headflow.output import fail
 # Rows of a printed table of times.
 ROWS = 12
 SUFFIXES = (".nc", ".svg")
+# A negative curvature below this share of the largest counts as 0: no flow is quite at rest.
+UNSTABLE = 1e-3
 
 
 def part_of(out: Any) -> Any:
@@ -82,11 +84,15 @@ def told(found: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
-def equal_heads_told(risk: Any, data: Any) -> str:
-    """Heads that started as one vector, where the flow ended; empty where there are none."""
+def end_told(risk: Any, data: Any) -> str:
+    """What the Hessian says of the last state: equal heads, and a saddle that passes for rest.
+
+    Empty where there is nothing to say, or no second derivative.
+    """
     from numerics.errors import InputError
     from numerics.invariant import equal_heads
     from numerics.phases import known
+    from numerics.spectrum import NOISE, weight_spectrum
 
     reached = known(data)
     if not reached.sizes["time"]:
@@ -94,10 +100,21 @@ def equal_heads_told(risk: Any, data: Any) -> str:
     end = reached.isel(time=-1)
     free: dict[str, Any] = {name: end[name].values for name in ("beta", "gain") if name in end}
     try:
-        found = equal_heads(risk, end.m.values, end.R.values, **free)
+        lines = [one.told() for one in equal_heads(risk, end.m.values, end.R.values, **free)]
+        spectrum = weight_spectrum(risk, end.m.values, end.R.values, **free)
     except InputError:
         return ""
-    return "".join(f"{one.told()}\n" for one in found)
+    # Directions without signal are left alone by a flow that starts within the others.
+    modes = spectrum.isel(mode=(spectrum.block != NOISE).values)
+    lowest = modes.isel(mode=int(modes.eigenvalue.argmin("mode")))
+    value, error = float(lowest.eigenvalue), float(lowest.error)
+    if value < -max(error, UNSTABLE * float(abs(modes.eigenvalue).max())):
+        lines.append(
+            f"the last state is no minimum: along one mode the risk has the curvature {value:.4g} "
+            f"+- {error:.1g}, and where the flow rests heads leave at the rate {-value:.3g}; a "
+            "longer --time shows it"
+        )
+    return "".join(f"{line}\n" for line in lines)
 
 
 def by_head(m: Any) -> str:

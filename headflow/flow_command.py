@@ -7,7 +7,7 @@ from typing import Any
 from headflow.dynamics_output import (
     by_head,
     draw,
-    equal_heads_told,
+    end_told,
     part_of,
     phases_of,
     plain,
@@ -109,7 +109,7 @@ def flow(
         }
         for row in (data.isel(time=i) for i in some_of(data.sizes["time"]))
     ]
-    words = told(found) + equal_heads_told(risk, data)
+    words = told(found) + end_told(risk, data)
     text = f"{text_table(rows)}\n\n{words}{data.attrs['status']} ({data.attrs['method']})"
     result = {**plain(data), "phases": None if found is None else found.describe()}
     emit(result, text, as_json, None)

@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import headflow as hf
+from headflow.dynamics_output import end_told
+
 HEADFLOW = [sys.executable, "-m", "headflow"]
 PRIOR = "flipped:1.5+0.4"
 SGD = ["sgd", "softmax", "--prior", PRIOR, "--tokens", "3", "--dimension", "400", "--time", "2"]
@@ -102,3 +105,24 @@ def test_a_killed_run_goes_on_to_the_same_file(tmp_path):
     assert run(*longer, "--out", cut).returncode == 0
     assert cut.read_bytes() == whole.read_bytes()
     assert not part.exists()
+
+
+def test_a_flow_that_rests_at_a_saddle_is_told():
+    """One vector for both heads: a saddle for two of them, a minimum for one."""
+    risk = hf.PopulationRisk("softmax", hf.flipped_spikes([1.8], [0.6]), 5)
+    told = {}
+    for heads in (1, 2):
+        point = hf.unspecialized_fixed_point(risk, heads)
+        end = xr.Dataset(
+            {
+                "m": (("time", "head", "spike"), point.m[None]),
+                "R": (("time", "head", "other_head"), point.R[None]),
+                "risk": ("time", [point.risk.value]),
+                "risk_error": ("time", [point.risk.error]),
+            }
+        )
+        told[heads] = end_told(risk, end)
+    assert told[1] == ""
+    lowest = float(hf.unspecialized_fixed_point(risk, 2).spectrum.eigenvalue.min())
+    assert "no minimum" in told[2] and f"curvature {lowest:.4g}" in told[2]
+    assert "heads 1, 2 are equal" in told[2]

@@ -10,6 +10,7 @@ import pytest
 from scipy import integrate, stats
 
 import headflow as hf
+import numerics.escape.measure
 from numerics.escape import survival
 from numerics.escape.saddle import Saddle
 from numerics.escape.survival import Times, crossing, observed, slope
@@ -187,11 +188,22 @@ def test_sgd_has_the_slope_of_the_spectrum(origin):
         ({"size": -1.0}, "size: expected a number > 0"),
         ({"learning_rate": 0.0}, "learning_rate: expected a number > 0"),
         ({"seeds": -1}, "seeds: expected an integer >= 0"),
+        ({"seeds": 5}, "seeds: expected 0 or at least 6, got 5"),
     ],
 )
 def test_bad_input_is_one_line(origin, options, message):
     with pytest.raises(hf.InputError, match=message):
         hf.escape_times(ORIGIN, origin, **{"dimensions": [100, 200], **options})
+
+
+def test_runs_that_were_interrupted_are_not_censored(origin, monkeypatch):
+    def cut_off(*model, **options):
+        return simulate(*model, **options).assign_attrs(status="interrupted at tau = 0.3")
+
+    simulate = numerics.escape.measure.simulate
+    monkeypatch.setattr(numerics.escape.measure, "simulate", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        hf.escape_times(ORIGIN, origin, [60, 120], size=0.1, seeds=6, learning_rate=1.0)
 
 
 def test_nothing_escapes_from_a_minimum():
