@@ -10,7 +10,7 @@ from headflow.risk import PopulationRisk
 from numerics.bayes import bayes_risk
 from numerics.errors import InputError
 from numerics.priors import flipped_spikes
-from numerics.reached import reached
+from numerics.reached import NotReached, reached
 from theory.activation import Activation
 from theory.document import markdown
 from theory.document.parts import plain, table
@@ -29,9 +29,10 @@ def train(activation: Activation, starts: int = STARTS, time: float = TIME) -> s
     risk = PopulationRisk(activation, flipped_spikes(STRENGTHS), TOKENS, rtol=RTOL)
     try:
         end = reached(risk, HEADS, starts=starts, time=time, rtol=FLOW_RTOL)
+    except NotReached as problem:
+        return re.split("[:,]", problem.args[0])[0]
     except InputError as problem:
-        told, ended, where = str(problem).partition("the last one ")
-        return re.split("[:,]", where)[0] if ended else f"not trained ({told.partition(':')[0]})"
+        return f"not trained ({str(problem).partition(':')[0]})"
     still = ", still falling" if end.falling > 2 * end.risk.error else ""
     shorter = "" if (starts, time) == (STARTS, TIME) else f" ({starts} start(s), tau = {time:g})"
     return number(end.risk.value, end.risk.error) + still + shorter

@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import tempfile
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -92,7 +93,12 @@ def write_netcdf(data: xr.Dataset, path: Path) -> None:
 def _key(activation: Activation) -> str:
     """Changes with the activation's text, the generator's source and the version of SymPy."""
     digest = hashlib.sha256(json.dumps(activation.template(), sort_keys=True).encode())
-    digest.update(sympy.__version__.encode())
-    for source in sorted(Path(theory.__file__).parent.rglob("*.py")):
-        digest.update(source.read_bytes())
+    digest.update(_generator())
     return digest.hexdigest()[:20]
+
+
+@cache
+def _generator() -> bytes:
+    """Version of SymPy and source of theory/, read once in a process."""
+    sources = sorted(Path(theory.__file__).parent.rglob("*.py"))
+    return b"".join([sympy.__version__.encode(), *(source.read_bytes() for source in sources)])

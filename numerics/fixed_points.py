@@ -194,7 +194,7 @@ def rule_at(risk: PopulationRisk, k: np.ndarray) -> Gradient:
     """The risk and its slopes at heads k by the rule that is brought to rest; GridTooLarge."""
     m, R, free = k[:, : risk.prior.spikes], k @ k.T, np.zeros(len(k))
     if risk.needs_points(m, R, free, DIGITS, MOST_GRID_NODES):
-        raise GridTooLarge("heads that share a normalizer need points instead of a grid")
+        raise GridTooLarge
     return risk.fixed(m, R, free, float(risk.kernels.gain(len(k))), DIGITS)
 
 

@@ -20,6 +20,13 @@ SIZE = 0.5
 RTOL = 1e-3
 
 
+class NotReached(InputError):
+    """No flow came to its end; the argument is the status of the last one."""
+
+    def __str__(self) -> str:
+        return f"reached: no flow came to its end; the last one {self.args[0]}"
+
+
 @dataclass(frozen=True)
 class Reached:
     """The end of the best of several flows.
@@ -56,8 +63,8 @@ def reached(
     vector of norm about 1 orthogonal to it, for which heads that share a normalizer take a grid of
     rank H. rtol: of each step of the flow. Free biases start at 0 and a free gain at 1/H. It is an
     upper bound of the least risk: other starts may end lower. progress: told the share of the
-    starts done. Raises InputError where no flow comes to its end, for bad sizes and for what
-    gradient_flow refuses.
+    starts done. Raises NotReached, an InputError, where no flow comes to its end, and
+    InputError for bad sizes and for what gradient_flow refuses.
     """
     heads, starts = count("heads", heads), count("starts", starts)
     times = [positive("time", time) / 2, time]
@@ -93,7 +100,7 @@ def reached(
             )
         )
     if not ends:
-        raise InputError(f"reached: no flow came to its end; the last one {stopped}")
+        raise NotReached(stopped)
     return min(ends, key=lambda end: end.risk.value)
 
 

@@ -107,7 +107,7 @@ class VectorField:
         if self.joint_points is None and self.risk.needs_points(
             m, R, beta, self.digits, MOST_GRID_NODES
         ):
-            raise GridTooLarge("heads that share a normalizer need points instead of a grid")
+            raise GridTooLarge
         try:
             return self.risk.fixed(m, R, beta, gain, self.digits, self.joint_points)
         except InputError as refusal:
@@ -131,3 +131,6 @@ def _physical(R: np.ndarray) -> bool:
 
 class GridTooLarge(Exception):
     """Heads that share a normalizer need points instead of a grid."""
+
+    def __str__(self) -> str:
+        return "heads that share a normalizer need points instead of a grid"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -98,19 +99,25 @@ def _derivative(step: Step, activation: Activation) -> Check:
     A pole of the activation near the real line asks for a finer one. Sides that differ, and move no
     more from grid to grid, are wrong.
     """
-    before = None
-    for grid in GRIDS:
-        left = _difference(step, activation, grid)
-        found = Check(left, _evaluator(activation, grid)(step.after), DIFFERENTIATED)
-        if found.passed or (before is not None and _settled(before, found)):
+    return _first_that_holds(
+        Check(
+            _difference(step, activation, grid),
+            _evaluator(activation, grid)(step.after),
+            DIFFERENTIATED,
+        )
+        for grid in GRIDS
+    )
+
+
+def _first_that_holds(finer: Iterator[Check]) -> Check:
+    """Of ever finer checks; where none holds the first whose sides move no more, or the last."""
+    found = next(finer)
+    while not found.passed and (other := next(finer, None)) is not None:
+        moves = abs(other.left - found.left), abs(other.right - found.right)
+        found = other
+        if max(moves) <= found.allowance:
             break
-        before = found
     return found
-
-
-def _settled(before: Check, found: Check) -> bool:
-    moves = abs(found.left - before.left), abs(found.right - before.right)
-    return max(moves) <= found.allowance
 
 
 def _at_the_origin(step: Step, activation: Activation) -> Check:
@@ -122,18 +129,20 @@ def _at_the_origin(step: Step, activation: Activation) -> Check:
     gamma = float(sp.sympify(op.gain(activation)).subs(values))
     evaluate = replace(Evaluator(activation), gamma=gamma)
     token = 0 if step.density == sym.RELEVANT else 1
-    for step_size in ORIGIN_DIFFERENCES:
+
+    def differences(size: float) -> float:
         total = 0.0
         for signs in product((1, -1), repeat=len(step.heads)):
             logits = np.zeros((TOKENS, 1, HEADS))
             for sign, head in zip(signs, step.heads, strict=True):
-                logits[token, 0, head - 1] += sign * step_size
+                logits[token, 0, head - 1] += sign * size
             total += np.prod(signs) * evaluate.loss(logits, location=0)[0]
-        left = float(total / (2 * step_size) ** len(step.heads))
-        found = Check(left, float(step.after.subs(values).evalf()), DIFFERENTIATED)
-        if found.passed:
-            break
-    return found
+        return float(total / (2 * size) ** len(step.heads))
+
+    right = float(step.after.subs(values).evalf())
+    return _first_that_holds(
+        Check(differences(size), right, DIFFERENTIATED) for size in ORIGIN_DIFFERENCES
+    )
 
 
 def _closed_form(step: Step, activation: Activation) -> Check:

@@ -28,11 +28,7 @@ def claims(data: xr.Dataset) -> list[Claim]:
     found = [
         training.reaches(lowest.sel(activation="bayes-softmax"), "strength", "bayes-softmax", where)
     ]
-    found += [
-        training.stays_above(lowest.sel(activation=name), "strength", str(name), where)
-        for name in data.activation.values
-        if name != "bayes-softmax"
-    ]
+    found += training.others_stay_above(lowest, "strength", "bayes-softmax", where)
     # Softmax of stronger signals is still on its way when the time is over.
     rested = lowest.sel(strength=RESTED)
     found += [

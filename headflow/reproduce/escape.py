@@ -11,6 +11,7 @@ import xarray as xr
 from headflow.reproduce.claim import Claim
 from headflow.reproduce.experiment import Progress
 from numerics.escape.plot import escape_figure
+from numerics.escape.survival import slope_weights
 
 
 def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
@@ -22,9 +23,10 @@ def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
 
     tokens, heads = settings["tokens"], settings["heads"]
     risk = PopulationRisk("softmax", flipped_spikes(settings["strengths"]), tokens)
+    point = origin_fixed_point(risk, heads)
     data = escape_times(
         risk,
-        origin_fixed_point(risk, heads),
+        point,
         settings["dimensions"],
         learning_rate=settings["learning_rate"],
         seeds=settings["runs"],
@@ -34,7 +36,7 @@ def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
     # from starts and to thresholds that are smaller.
     small = escape_times(
         risk,
-        origin_fixed_point(risk, heads),
+        point,
         settings["dimensions"],
         size=settings["small"],
         threshold=settings["small"],
@@ -43,9 +45,8 @@ def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
     data["small_flow"], data["small_flow_error"] = small.flow, small.flow_error
     data.attrs["small_slope"], data.attrs["small"] = small.attrs["flow_slope"], settings["small"]
     variance = settings["strengths"][0] ** 2
-    data.attrs["closed_rate"] = -origin_spectrum("softmax").evaluate(L=tokens, H=heads, V=variance)[
-        0
-    ]
+    splitting, _ = origin_spectrum("softmax").evaluate(L=tokens, H=heads, V=variance)
+    data.attrs["closed_rate"] = -splitting
     progress(1.0)
     return data
 
@@ -53,8 +54,7 @@ def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
 def claims(data: xr.Dataset) -> list[Claim]:
     about = data.attrs
     slope, low, high = (about[f"sgd_slope{end}"] for end in ("", "_low", "_high"))
-    logs = np.log(data.dimension.values)
-    weights = (logs - logs.mean()) / np.sum((logs - logs.mean()) ** 2)
+    weights = slope_weights(data.dimension.values)
     return [
         Claim.of(
             "rate of the unstable mode",

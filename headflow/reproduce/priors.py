@@ -26,11 +26,7 @@ def claims(data: xr.Dataset) -> list[Claim]:
     return [
         training.reaches(finite.sel(activation=bayes), "prior", bayes, "no more values than heads"),
         _gaussian(continuous),
-        *(
-            training.stays_above(lowest.sel(activation=name), "prior", str(name), "every law")
-            for name in data.activation.values
-            if name != bayes
-        ),
+        *training.others_stay_above(lowest, "prior", bayes, "every law"),
         training.none_below(data),
     ]
 

@@ -150,6 +150,15 @@ def stays_above(one: xr.Dataset, axis: str, name: str, where: str) -> Claim:
     )
 
 
+def others_stay_above(data: xr.Dataset, axis: str, best_one: str, where: str) -> list[Claim]:
+    """All activations but one stay above the Bayes risk."""
+    return [
+        stays_above(data.sel(activation=name), axis, str(name), where)
+        for name in data.activation.values
+        if name != best_one
+    ]
+
+
 def none_below(data: xr.Dataset) -> Claim:
     """No start of any activation ends below the Bayes risk by more than the errors."""
     distance, error = excess(data)

@@ -13,7 +13,7 @@ import xarray as xr
 
 from numerics.escape.law import LinearEscape
 from numerics.escape.saddle import Saddle
-from numerics.escape.survival import Times, slope
+from numerics.escape.survival import Times, slope, slope_weights
 from numerics.state import TAU
 
 
@@ -34,7 +34,6 @@ class Measured:
     def dataset(self, configuration: Mapping[str, Any]) -> xr.Dataset:
         """As ``escape_times`` describes it."""
         D, law = self.dimensions, self.law
-        weights = np.log(D) - np.log(D).mean()
         values = {
             "predicted": (law.quantile(0.5, D), "median escape time of the linear law"),
             "predicted_mean": (law.mean(D), "mean escape time of the linear law"),
@@ -50,7 +49,7 @@ class Measured:
             "rate_error": self.saddle.rate_error,
             "modes": law.modes,
             "slope": law.slope,
-            "flow_slope": float(self.flows[:, 0] @ weights / np.sum(weights**2)),
+            "flow_slope": float(self.flows[:, 0] @ slope_weights(D)),
         }
         if self.runs:
             more, found = self._of_runs()

@@ -79,6 +79,13 @@ def observed(
     return Times(times, escaped)
 
 
+def slope_weights(dimensions: np.ndarray) -> np.ndarray:
+    """Weights (n,) whose product with values at each D is their least-squares slope in ln D."""
+    logs = np.log(dimensions)
+    weights: np.ndarray = (logs - logs.mean()) / np.sum((logs - logs.mean()) ** 2)
+    return weights
+
+
 def slope(dimensions: np.ndarray, all_times: list[Times], rng: np.random.Generator) -> Slope:
     """Slope of the medians in ln D, and its interval from resampled runs.
 
@@ -87,8 +94,7 @@ def slope(dimensions: np.ndarray, all_times: list[Times], rng: np.random.Generat
     percentiles: it covers in 95% of all experiments, up to a share that falls like 1/n in the
     number n of runs.
     """
-    logs = np.log(dimensions)
-    weights = (logs - logs.mean()) / np.sum((logs - logs.mean()) ** 2)
+    weights = slope_weights(dimensions)
     drawn = np.array([[one.resampled(rng).median for one in all_times] for _ in range(RESAMPLES)])
     # A resample whose median is not reached lies beyond all others.
     low, high = np.quantile(

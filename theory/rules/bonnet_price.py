@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import sympy as sp
 
 from theory import symbols as sym
@@ -41,7 +43,8 @@ def _by_average(expression: sp.Expr, density: sp.Symbol, differentiate) -> sp.Ex
     if isinstance(expression, sp.Add):
         return sp.Add(*(_by_average(e, density, differentiate) for e in expression.args))
     if isinstance(expression, sp.Integral):
-        inner = _by_average(_multiplied_out(expression.function), density, differentiate)
+        whole = expression.function.atoms(Average)
+        inner = _by_average(_expanded(expression.function, whole), density, differentiate)
         return sp.Integral(inner, *expression.limits)
     if isinstance(expression, sp.Mul) and expression.has(sp.Integral):
         constant, integral = expression.as_independent(sp.Integral, as_Add=False)
@@ -59,20 +62,18 @@ def _by_average(expression: sp.Expr, density: sp.Symbol, differentiate) -> sp.Ex
     return total
 
 
-def _multiplied_out(expression: sp.Expr) -> sp.Expr:
-    """A sum of products of averages, each of them as it is."""
-    names = {one: sp.Dummy(real=True) for one in expression.atoms(Average)}
-    whole = {name: one for one, name in names.items()}
-    return sp.expand(expression.xreplace(names)).xreplace(whole)
+def _expanded(expression: sp.Expr, whole: Iterable[sp.Expr]) -> sp.Expr:
+    """The expression multiplied out, but for parts that stay ``whole``."""
+    names = {one: sp.Dummy(real=True) for one in whole}
+    parts = {name: one for one, name in names.items()}
+    return sp.expand(expression.xreplace(names)).xreplace(parts)
 
 
-def _pieces(expression: sp.Expr) -> list[sp.Expr]:
+def _pieces(expression: sp.Expr) -> tuple[sp.Expr, ...]:
     """The terms of an expression; denominators stay whole, which multiplied out would overflow."""
     inverse = [p for p in expression.atoms(sp.Pow) if p.base.is_Add and p.exp.is_negative]
-    names = {one: sp.Dummy(real=True) for one in inverse}
-    whole = {name: one for one, name in names.items()}
-    named = sp.expand(expression.xreplace(names))
-    return [piece.xreplace(whole) for piece in sp.Add.make_args(named)]
+    terms: tuple[sp.Expr, ...] = sp.Add.make_args(_expanded(expression, inverse))
+    return terms
 
 
 def _average(piece: sp.Expr, density: sp.Symbol) -> sp.Expr:
