@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
 
 from headflow.page import number
 from headflow.risk import PopulationRisk
@@ -11,6 +13,7 @@ from numerics.bayes import bayes_risk
 from numerics.errors import InputError
 from numerics.priors import flipped_spikes
 from numerics.reached import NotReached, reached
+from numerics.sweep.executor import LocalExecutor, Lost
 from theory.activation import Activation
 from theory.document import markdown
 from theory.document.parts import plain, table
@@ -24,7 +27,7 @@ STARTS, TIME = 3, 400.0
 FLOW_RTOL = 1e-4
 
 
-def train(activation: Activation, starts: int = STARTS, time: float = TIME) -> str:
+def train(activation: Activation, starts: int, time: float) -> str:
     """The risk that gradient flow reaches from the best of several starts, with its error."""
     risk = PopulationRisk(activation, flipped_spikes(STRENGTHS), TOKENS, rtol=RTOL)
     try:
@@ -36,6 +39,28 @@ def train(activation: Activation, starts: int = STARTS, time: float = TIME) -> s
     still = ", still falling" if end.falling > 2 * end.risk.error else ""
     shorter = "" if (starts, time) == (STARTS, TIME) else f" ({starts} start(s), tau = {time:g})"
     return number(end.risk.value, end.risk.error) + still + shorter
+
+
+def train_all(
+    acts: Sequence[Activation],
+    starts: int = STARTS,
+    time: float = TIME,
+    progress: Callable[[float], None] = lambda share: None,
+) -> dict[str, str]:
+    """``train`` of each by name, on all processors. progress: told the share done."""
+    found: dict[str, str] = {}
+    with closing(LocalExecutor()) as executor:
+        for results in executor.map_unordered(partial(_named, starts, time), acts):
+            for one in results:
+                if isinstance(one, Lost):
+                    one = one.task.name, f"not trained ({one.reason})"
+                found |= [one]
+            progress(len(found) / len(acts))
+    return found
+
+
+def _named(starts: int, time: float, act: Activation) -> tuple[str, str]:
+    return act.name, train(act, starts, time)
 
 
 def bayes() -> str:

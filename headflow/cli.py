@@ -32,7 +32,7 @@ from headflow.options import (
     TokensOpt,
     takes_activation,
 )
-from headflow.output import GO_ON, emit, fail, given, progress_bar, refuse, text_table
+from headflow.output import GO_ON, emit, fail, given, progress_bar, refuse, share_bar, text_table
 
 app = typer.Typer(
     name="headflow",
@@ -70,13 +70,14 @@ def activations(
     out: OutOpt = None,
 ) -> None:
     """List the built-in activations and their definitions."""
-    from headflow.catalogue_table import as_markdown, definitions, train
+    from headflow.catalogue_table import as_markdown, definitions, train_all
     from theory.catalogue import CATALOGUE
 
     acts = list(CATALOGUE.values())
     trained = None
     if reach:
-        trained = {act.name: train(act) for act in progress_bar(acts, "training")}
+        with share_bar("training") as progress:
+            trained = train_all(acts, progress=progress)
     rows = definitions(acts, trained)
     emit(rows, as_markdown(rows) if markdown or reach else text_table(rows), as_json, out)
 

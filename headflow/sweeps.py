@@ -51,10 +51,10 @@ def sweep(
     """
     grid, quantity = read_study(study)
     number = None if workers is None else count("workers", workers)
-    if out is None:
-        with tempfile.TemporaryDirectory() as folder:
-            return _sweep(grid, quantity, Path(folder) / "sweep", cluster, number, retry, progress)
-    return _sweep(grid, quantity, Path(out), cluster, number, retry, progress)
+    # Before a store is made: an address that nothing answers at leaves nothing behind.
+    executor: Executor = LocalExecutor(number) if cluster is None else DaskExecutor(cluster, number)
+    with closing(executor):
+        return sweep_on(executor, grid, quantity, out, retry, progress)
 
 
 def read_study(given: Path | str | Mapping[str, Any]) -> tuple[Study, BuiltIn | UserFunction]:
@@ -97,24 +97,22 @@ def _samples(study: Study) -> Any:
             yield parameters
 
 
-def _sweep(
+def sweep_on(
+    executor: Executor,
     study: Study,
     quantity: BuiltIn | UserFunction,
-    path: Path,
-    cluster: str | None,
-    workers: int | None,
-    retry: bool,
-    progress: Callable[[Progress], None],
+    out: Path | str | None = None,
+    retry: bool = False,
+    progress: Callable[[Progress], None] = lambda progress: None,
 ) -> xr.Dataset:
+    """``sweep`` of what ``read_study`` gave, on workers that the caller has, and keeps."""
+    if out is None:
+        with tempfile.TemporaryDirectory() as folder:
+            return sweep_on(executor, study, quantity, Path(folder) / "sweep", retry, progress)
     about = quantity.about()
     # An axis over a part of a parameter means what the parameter means.
     parts = {axis.name: about.get(axis.parameter, {}) for axis in study.axes}
-    # Before the store is made: an address that nothing answers at leaves nothing behind.
-    executor: Executor = (
-        LocalExecutor(workers) if cluster is None else DaskExecutor(cluster, workers)
-    )
-    with closing(executor):
-        store = SweepStore(path, study, quantity.versions, {**about, **parts}, retry)
-        with closing(store):
-            run(study, quantity, executor, store, progress)
-    return open_sweep(path)
+    store = SweepStore(Path(out), study, quantity.versions, {**about, **parts}, retry)
+    with closing(store):
+        run(study, quantity, executor, store, progress)
+    return open_sweep(Path(out))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import headflow as hf
-from headflow.catalogue_table import as_markdown, definitions, train
+from headflow.catalogue_table import as_markdown, definitions, train_all
 from numerics.errors import InputError
 from numerics.reached import reached
 from tests.test_cli import run
@@ -77,6 +77,9 @@ def test_training_ends_where_a_closed_form_says():
 
 def test_what_cannot_be_trained_says_so():
     kink = hf.Activation("kink", score="relu(x)", scope="heads", offset=1)
-    assert train(kink, starts=1, time=1.0).startswith("not trained")
+    shares: list[float] = []
+    found = train_all([kink, hf.activation("linear")], 1, 1.0, shares.append)
+    assert found["kink"].startswith("not trained") and shares[-1] == 1.0
+    assert found["linear"].startswith("0.") and found["linear"].endswith("tau = 1)")
     with pytest.raises(InputError, match="starts"):
         reached(hf.PopulationRisk("linear", hf.flipped_spikes([1.0]), 3), 1, starts=0)

@@ -7,8 +7,8 @@ does not exist in general, and SymPy's own domain finder can run for minutes.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
-from itertools import groupby
 
 import mpmath
 import sympy as sp
@@ -65,7 +65,9 @@ def _require_everywhere(
     what: str, expression: sp.Expr, values: Values, is_bad: Callable, how: str, right: str
 ) -> None:
     """DefinitionError that names the first range of sample points at which a value is bad."""
-    runs = [list(run) for bad, run in groupby(values, lambda pair: is_bad(pair[1])) if bad]
+    runs = [
+        list(run) for bad, run in itertools.groupby(values, lambda pair: is_bad(pair[1])) if bad
+    ]
     if not runs:
         return
     first, last = (mpmath.nstr(run, 6) for run in (runs[0][0][0], runs[0][-1][0]))
@@ -82,8 +84,11 @@ def _require_no_pole(what: str, expression: sp.Expr) -> None:
         base, exponent = power.as_base_exp()
         if not (exponent.is_number and exponent.is_negative and base.has(sym.logit)):
             continue
-        if base.has(Away):
-            continue  # its zeros have been looked at
+        # Where a series stands in, the denominator may vanish, and there only.
+        resolved = [away.args[1] for away in base.atoms(Away)]
+        base = base.replace(Away, lambda z, *held: z)
+        if resolved and base.is_polynomial(sym.logit):
+            continue  # all its zeros have been looked at
         try:
             # Exact, so that no root hides between two points; SymPy has it for rational numbers.
             roots = sp.Poly(base, sym.logit).real_roots()
@@ -91,11 +96,17 @@ def _require_no_pole(what: str, expression: sp.Expr) -> None:
         except (sp.PolynomialError, NotImplementedError):
             values = _values(base)
             signs = [(z, value) for z, value in values if value != 0 and not is_complex(value)]
-            where = [
-                mpmath.nstr((p + q) / 2, 3)
-                for (p, left), (q, right) in zip(signs, signs[1:], strict=False)
-                if left * right < 0
+            between = [
+                (p, q)
+                for (p, left), (q, right) in itertools.pairwise(signs)
+                if left * right < 0 and not any(p < at < q for at in resolved)
             ]
+            # The closest pair says best where.
+            where = (
+                [mpmath.nstr(sum(min(between, key=lambda ends: ends[1] - ends[0])) / 2, 3)]
+                if between
+                else []
+            )
         if where:
             raise DefinitionError(
                 f"{what}: {shown(expression)} is undefined near x = {where[0]}, "

@@ -14,11 +14,14 @@ import sympy as sp
 from theory import symbols as sym
 from theory.audit import SYMPY_FAULTS
 from theory.errors import DefinitionError
+from theory.functions import KINKED, Ramp, Step
 
 x = sym.logit
 _RADII = (sp.Rational(1, 2), sp.Rational(1, 8))
 _TERMS = (12, 18, 26, 40)
 _AGREEMENT = mpmath.mpf(10) ** -16
+# A delta in a second derivative is nothing beside its kink.
+_IN_PIECES = {"Ramp": Ramp._mpmath, "Step": Step._mpmath, "DiracDelta": lambda *_: mpmath.mpf(0)}
 
 
 class Away(sp.Function):
@@ -83,21 +86,28 @@ def regularized(expression: sp.Expr) -> sp.Expr:
     if not quotients or expression.free_symbols - {x}:
         return expression
     points = {root for power in quotients for root in _zeros(power.base, expression)}
+    bent = {kink: sp.Dummy(real=True) for kink in expression.atoms(*KINKED)}
+    back = {symbol: kink for kink, symbol in bent.items()}
     result = expression
     for point in sorted(points, key=float):
         if not expression.subs(x, point).is_finite:
             try:
-                series, radius = _series(expression, point)
+                series, radius = _series(expression, point, bent)
             except DefinitionError:
                 raise
             except SYMPY_FAULTS:
-                raise DefinitionError(
-                    f"{expression} has no value and no power series at x = {point.evalf(6)}; write "
-                    "it in another way, such as a Piecewise with a branch for that point"
-                ) from None
-            far = result.subs(x, Away(x, point, radius))
-            result = Regular(sp.horner(series), far, x - point, radius)
+                raise _no_series(expression, point) from None
+            # A ramp is finite there, and its kink stays where it is.
+            far = result.xreplace(bent).subs(x, Away(x, point, radius)).xreplace(back)
+            result = Regular(series, far, x - point, radius)
     return result
+
+
+def _no_series(expression: sp.Expr, point: sp.Expr) -> DefinitionError:
+    return DefinitionError(
+        f"{expression} has no value and no power series at x = {point.evalf(6)}; write it in "
+        "another way, such as a Piecewise with a branch for that point"
+    )
 
 
 def _zeros(base: sp.Expr, expression: sp.Expr) -> set[sp.Expr]:
@@ -111,18 +121,29 @@ def _zeros(base: sp.Expr, expression: sp.Expr) -> set[sp.Expr]:
     return {root for root in roots if base.subs(x, root).equals(0)}
 
 
-def _series(expression: sp.Expr, point: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Taylor polynomial and the radius within which it is as good as the expression."""
+def _series(
+    expression: sp.Expr, point: sp.Expr, bent: dict[sp.Expr, sp.Symbol]
+) -> tuple[sp.Expr, sp.Expr]:
+    """Taylor polynomial and the radius within which it is as good as the expression.
+
+    bent: symbols of the ramps and steps, which have no series. They stand in the coefficients,
+    which must be finite at the point for the values that they have there.
+    """
+    back = {symbol: kink for kink, symbol in bent.items()}
+    at_point = {symbol: kink.subs(x, point) for symbol, kink in back.items()}
+    smooth = expression.xreplace(bent)
     for terms in _TERMS:
-        series = sp.series(expression, x, point, terms).removeO()
+        series = sp.series(smooth, x, point, terms).removeO()
+        if bent and not (series.is_polynomial(x) and series.subs(at_point).subs(x, 0).is_finite):
+            raise _no_series(expression, point)
         if not series.is_polynomial(x):
             raise DefinitionError(
                 f"{expression} is undefined near x = {point.evalf(6)}, where it has no limit; "
                 "logits are Gaussian, so it must be finite on the whole line"
             )
         for radius in _RADII:
-            if _agree(series, expression, point, radius):
-                return series, radius
+            if _agree(series.xreplace(back), expression, point, radius):
+                return sp.horner(series, x).xreplace(back), radius
     raise DefinitionError(
         f"{expression} is 0/0 at x = {point.evalf(6)} and its series there converges too slowly; "
         "write it in another way"
@@ -134,7 +155,8 @@ def _agree(series: sp.Expr, expression: sp.Expr, point: sp.Expr, radius: sp.Expr
     with mpmath.workdps(40):
         for order in range(3):
             inner, outer = (
-                sp.lambdify(x, e.diff(x, order), "mpmath") for e in (series, expression)
+                sp.lambdify(x, e.diff(x, order), [_IN_PIECES, "mpmath"])
+                for e in (series, expression)
             )
             for side in (-1, 1):
                 z = mpmath.mpmathify((point + side * radius).evalf(40))

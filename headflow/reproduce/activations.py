@@ -8,18 +8,16 @@ import xarray as xr
 
 from headflow.reproduce import training
 from headflow.reproduce.claim import Claim
-from headflow.reproduce.experiment import Progress
+from headflow.reproduce.work import Work
 
 # A strength at which all flows come to rest.
 RESTED = 2.0
 
 
-def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
+def run(settings: dict[str, Any], work: Work) -> xr.Dataset:
     strengths = settings["strengths"]
     priors = [{"strengths": [s, settings["ratio"] * s]} for s in strengths]
-    return training.final_risks(settings, "prior", priors, strengths, progress).rename(
-        prior="strength"
-    )
+    return training.final_risks(settings, "prior", priors, strengths, work).rename(prior="strength")
 
 
 def claims(data: xr.Dataset) -> list[Claim]:

@@ -9,12 +9,13 @@ import numpy as np
 import xarray as xr
 
 from headflow.reproduce.claim import Claim
-from headflow.reproduce.experiment import Progress
+from headflow.reproduce.work import Work
 from numerics.escape.plot import escape_figure
 from numerics.escape.survival import slope_weights
+from numerics.sweep.executor import processors
 
 
-def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
+def run(settings: dict[str, Any], work: Work) -> xr.Dataset:
     from headflow.datasets import escape_times
     from headflow.risk import PopulationRisk
     from numerics.fixed_points import origin_fixed_point
@@ -31,6 +32,8 @@ def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
         learning_rate=settings["learning_rate"],
         seeds=settings["runs"],
         seed=settings["seed"],
+        workers=processors(),
+        progress=work.progress,
     )
     # What the linear law leaves out is of the order of the start's size squared: seen without SGD
     # from starts and to thresholds that are smaller.
@@ -47,7 +50,6 @@ def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
     variance = settings["strengths"][0] ** 2
     splitting, _ = origin_spectrum("softmax").evaluate(L=tokens, H=heads, V=variance)
     data.attrs["closed_rate"] = -splitting
-    progress(1.0)
     return data
 
 

@@ -12,8 +12,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from headflow.reproduce.claim import Claim
-from headflow.reproduce.experiment import Progress
-from headflow.reproduce.grids import swept
+from headflow.reproduce.work import Work
 from numerics.plots import COLOURS, STYLE, STYLES, svg_text
 
 BAYES = "bayes-softmax"
@@ -84,14 +83,14 @@ def taken(m: np.ndarray, support: np.ndarray) -> np.ndarray:
     return np.array([np.unique(one).size for one in distance.argmin(-1)])
 
 
-def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
+def run(settings: dict[str, Any], work: Work) -> xr.Dataset:
     from headflow.parameters import read
     from numerics.directions import directions
 
     fixed, names = settings["fixed"], settings["activations"]
     law, heads, records = read("prior", fixed["prior"]), fixed["heads"], fixed["records"]
     own = len(NUMBERS) + law.spikes
-    found = swept(
+    found = work.sweep(
         {
             "name": "excursions",
             "quantity": "headflow.reproduce.excursions:followed",
@@ -100,8 +99,6 @@ def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
             "axes": {"activation": names, "start": list(range(settings["starts"]))},
             "dims": {"number": own + records * heads * law.spikes},
         },
-        progress,
-        (0.0, 1.0),
     ).isel(seed=0)
     runs = ("activation", "start")
     value, error = found.value.values, found.error.values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -17,16 +17,14 @@ import xarray as xr
 
 from headflow.reproduce import NAMES
 from headflow.reproduce.claim import Claim
+from headflow.reproduce.work import Work
 from headflow.versions import versions
 from numerics.errors import InputError
-
-# Told the share done, from 0 to 1.
-Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A module with run(settings, progress), claims(data) and draw(data), and its table.
+    """A module with run(settings, work), claims(data) and draw(data), and its table.
 
     The table has title, question, caption, the settings "full", and in "quick" what is smaller.
     """
@@ -64,10 +62,10 @@ class Experiment:
     def settings(self, quick: bool) -> dict[str, Any]:
         return {**self.table["full"], **(self.table["quick"] if quick else {})}
 
-    def run(self, quick: bool, progress: Progress) -> xr.Dataset:
+    def run(self, quick: bool, work: Work) -> xr.Dataset:
         """The data, with all that it depends on as attributes."""
         settings = self.settings(quick)
-        data: xr.Dataset = self.module.run(settings, progress)
+        data: xr.Dataset = self.module.run(settings, work)
         data.attrs |= {
             "experiment": self.name,
             "title": self.table["title"],

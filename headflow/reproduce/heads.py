@@ -10,14 +10,14 @@ import xarray as xr
 
 from headflow.reproduce import training
 from headflow.reproduce.claim import Claim
-from headflow.reproduce.experiment import Progress
+from headflow.reproduce.work import Work
 
 BAYES, TRAINED = "bayes-softmax", "bayes-softmax, trained bias"
 
 
-def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
+def run(settings: dict[str, Any], work: Work) -> xr.Dataset:
     heads = settings["heads"]
-    return _placed(training.final_risks(settings, "heads", heads, heads, progress), settings)
+    return _placed(training.final_risks(settings, "heads", heads, heads, work), settings)
 
 
 def claims(data: xr.Dataset) -> list[Claim]:

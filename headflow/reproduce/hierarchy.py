@@ -9,11 +9,11 @@ import numpy as np
 import xarray as xr
 
 from headflow.reproduce.claim import Claim
-from headflow.reproduce.experiment import Progress
+from headflow.reproduce.work import Work
 from numerics.specialization_plot import specialization_figure
 
 
-def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
+def run(settings: dict[str, Any], work: Work) -> xr.Dataset:
     from headflow.datasets import specialization
     from headflow.risk import PopulationRisk
     from numerics.priors import FiniteSupport, flipped_spikes
@@ -23,7 +23,7 @@ def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
     prior = FiniteSupport(np.hstack([flipped.support, fixed]), flipped.probabilities)
     risk = PopulationRisk("softmax", prior, settings["tokens"])
     data = specialization(risk, settings["heads"])
-    progress(1.0)
+    work.progress(1.0)
     return data
 
 

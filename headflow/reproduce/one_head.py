@@ -11,8 +11,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from headflow.reproduce.claim import Claim, worst
-from headflow.reproduce.experiment import Progress
-from headflow.reproduce.grids import swept
+from headflow.reproduce.work import Work
 from numerics.plots import COLOURS, STYLE, STYLES, svg_text
 
 ACTIVATIONS: dict[str, dict[str, Any]] = {
@@ -79,9 +78,9 @@ def least_risk(name: str, nu: float, tokens: Any, rtol: float) -> tuple[np.ndarr
     return numbers, np.array([value.error + abs(left), np.nan, np.nan, slopes.error])
 
 
-def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
+def run(settings: dict[str, Any], work: Work) -> xr.Dataset:
     axes = {"tokens": settings["tokens"], "nu": settings["strengths"]}
-    found = swept(
+    found = work.sweep(
         {
             "name": "one head",
             "quantity": "headflow.reproduce.one_head:least_risk",
@@ -89,19 +88,19 @@ def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
             "axes": {"name": list(ACTIVATIONS), **axes},
             "dims": {"number": len(NUMBERS)},
         },
-        progress,
-        (0.0, 0.9),
+        0.0,
+        0.9,
     ).isel(seed=0)
     supports = [{"support": [[float(np.sqrt(nu))]], "probabilities": [1.0]} for nu in axes["nu"]]
-    bayes = swept(
+    bayes = work.sweep(
         {
             "name": "Bayes risk",
             "quantity": "bayes_risk",
             "fixed": {"rtol": settings["rtol"]},
             "axes": {"tokens": axes["tokens"], "prior": supports},
         },
-        progress,
-        (0.9, 1.0),
+        0.9,
+        1.0,
     ).isel(seed=0)
     data = xr.Dataset(coords={"activation": list(ACTIVATIONS), "nu": axes["nu"]})
     for i, name in enumerate(NUMBERS):

@@ -11,52 +11,82 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from headflow.reproduce.claim import Claim
-from headflow.reproduce.experiment import Progress
+from headflow.reproduce.work import Work
 from numerics.plots import COLOURS, STYLE, STYLES, svg_text
 
 LAWS = ("mean", "no mean")
+NUMBERS = ("risk", "common", "apart")
 # Heads have found the mean, or parted, when that length is at this share of its largest.
 SHARE = 0.1
 
 
-def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
-    from headflow.datasets import gradient_flow
-    from headflow.risk import PopulationRisk
-    from numerics.fixed_points import origin_fixed_point, unspecialized_fixed_point
-    from numerics.priors import flipped_spikes
+def followed(
+    prior: Any,
+    size: float,
+    tokens: int,
+    heads: int,
+    time: float,
+    records: int,
+    rtol: float,
+    start: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """NUMBERS along gradient flow of softmax from one start, (3, records + 1), and their errors.
 
-    heads, sizes = settings["heads"], settings["sizes"]
+    prior as in a study (docs/sweeps.md), of two spikes. The heads are ``size`` times normal numbers
+    of the generator ``start``; records at equal steps from tau = 0 to ``time``.
+    """
+    from headflow.datasets import gradient_flow
+    from headflow.parameters import read
+    from headflow.risk import PopulationRisk
+
+    m0 = size * np.random.default_rng(start).standard_normal((heads, 2))
+    risk = PopulationRisk("softmax", read("prior", prior), tokens)
+    times = np.linspace(0.0, time, records + 1)
+    flow = gradient_flow(risk, m0, m0 @ m0.T, times, rtol=rtol)
+    m = flow.m.transpose("time", "head", "spike").values
+    common, apart = m.mean(axis=1), m[:, 0] - m[:, 1]
+    off = np.sqrt(2) * flow.m_error.max(("head", "spike")).values
+    values = [flow.risk.values, np.linalg.norm(common, axis=-1), np.linalg.norm(apart, axis=-1)]
+    return np.stack(values), np.stack([flow.risk_error.values, off, 2 * off])
+
+
+def run(settings: dict[str, Any], work: Work) -> xr.Dataset:
+    priors = [{"strengths": settings["strengths"], "mean": mean} for mean in settings["means"]]
+    shared = ("tokens", "heads", "time", "records", "rtol", "start")
+    found = work.sweep(
+        {
+            "name": "phases",
+            "quantity": "headflow.reproduce.phases:followed",
+            "fixed": {name: settings[name] for name in shared},
+            "axes": {"prior": priors, "size": settings["sizes"]},
+            "dims": {"number": len(NUMBERS), "time": settings["records"] + 1},
+        },
+        last=0.9,
+    ).isel(seed=0)
     times = np.linspace(0.0, settings["time"], settings["records"] + 1)
-    start = np.random.default_rng(settings["seed"]).standard_normal((heads, 2))
-    shape = (len(LAWS), len(sizes), times.size)
-    found = {name: np.full(shape, np.nan) for name in ("risk", "common", "apart", "m_error")}
-    rates = np.zeros((len(LAWS), 2))
-    for i, mean in enumerate(settings["means"]):
-        risk = PopulationRisk(
-            "softmax", flipped_spikes(settings["strengths"], mean), settings["tokens"]
-        )
-        # Without a mean small heads are next to the origin, the saddle that they then leave.
-        saddle = unspecialized_fixed_point if any(mean) else origin_fixed_point
-        spectrum = saddle(risk, heads).spectrum
-        fastest = spectrum.isel(mode=int(spectrum.eigenvalue.argmin("mode")))
-        rates[i] = -float(fastest.eigenvalue), float(fastest.error)
-        for j, size in enumerate(sizes):
-            m0 = size * start
-            flow = gradient_flow(risk, m0, m0 @ m0.T, times, rtol=settings["rtol"])
-            m = flow.m.transpose("time", "head", "spike").values
-            found["risk"][i, j] = flow.risk
-            found["common"][i, j] = np.linalg.norm(m.mean(axis=1), axis=-1)
-            found["apart"][i, j] = np.linalg.norm(m[:, 0] - m[:, 1], axis=-1)
-            found["m_error"][i, j] = flow.m_error.max(("head", "spike"))
-            progress((i * len(sizes) + j + 1) / (len(LAWS) * len(sizes)))
-    dims = ("law", "size", "time")
-    data = xr.Dataset(
-        {name: (dims, values) for name, values in found.items()},
-        {"law": list(LAWS), "size": sizes, "time": times},
-    )
+    data = xr.Dataset(coords={"law": list(LAWS), "size": settings["sizes"], "time": times})
+    for i, name in enumerate(NUMBERS):
+        for array, end in ((found.value.values, ""), (found.error.values, "_error")):
+            data[f"{name}{end}"] = (("law", "size", "time"), array[:, :, i])
+    rates = np.array([_rate(prior, settings) for prior in priors])
     data["rate"], data["rate_error"] = ("law", rates[:, 0]), ("law", rates[:, 1])
     data.time.attrs["units"] = "steps * learning rate / D"
+    work.progress(1.0)
     return data
+
+
+def _rate(prior: dict[str, Any], settings: dict[str, Any]) -> tuple[float, float]:
+    """Rate of the fastest mode where heads wait, and its error."""
+    from headflow.parameters import read
+    from headflow.risk import PopulationRisk
+    from numerics.fixed_points import origin_fixed_point, unspecialized_fixed_point
+
+    risk = PopulationRisk("softmax", read("prior", prior), settings["tokens"])
+    # Without a mean small heads are next to the origin, the saddle that they then leave.
+    saddle = unspecialized_fixed_point if any(prior["mean"]) else origin_fixed_point
+    spectrum = saddle(risk, settings["heads"]).spectrum
+    fastest = spectrum.isel(mode=int(spectrum.eigenvalue.argmin("mode")))
+    return -float(fastest.eigenvalue), float(fastest.error)
 
 
 def claims(data: xr.Dataset) -> list[Claim]:
@@ -103,7 +133,7 @@ def _slow(one: xr.Dataset, law: str) -> Claim:
 def _crossing(one: xr.Dataset, name: str) -> tuple[float, float]:
     """tau at which a length first is at SHARE of its largest, between records; and its error.
 
-    The error is that of the alignments over the slope, and the curvature between two records.
+    The error is that of the length over the slope, and the curvature between two records.
     """
     tau, length = one.time.values, one[name].values
     level = SHARE * np.nanmax(length)
@@ -112,7 +142,7 @@ def _crossing(one: xr.Dataset, name: str) -> tuple[float, float]:
     slope = (length[after] - length[after - 1]) / step
     share = (level - length[after - 1]) / slope
     bend = abs(length[after + 1] - 2 * length[after] + length[after - 1]) / 8
-    error = (bend + 2 * np.sqrt(2) * float(one.m_error[after])) / slope
+    error = (bend + float(one[f"{name}_error"][after])) / slope
     return float(tau[after - 1] + share), float(error)
 
 

@@ -8,12 +8,12 @@ import xarray as xr
 
 from headflow.reproduce import training
 from headflow.reproduce.claim import Claim
-from headflow.reproduce.experiment import Progress
+from headflow.reproduce.work import Work
 
 
-def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
+def run(settings: dict[str, Any], work: Work) -> xr.Dataset:
     names = settings["names"]
-    data = training.final_risks(settings, "prior", settings["priors"], names, progress)
+    data = training.final_risks(settings, "prior", settings["priors"], names, work)
     data["finite"] = ("prior", [name in settings["finite"] for name in names])
     return data
 

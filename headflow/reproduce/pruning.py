@@ -11,9 +11,8 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from headflow.reproduce.claim import Claim
-from headflow.reproduce.experiment import Progress
-from headflow.reproduce.grids import swept
 from headflow.reproduce.training import MARKERS, best
+from headflow.reproduce.work import Work
 from numerics.plots import COLOURS, STYLE, STYLES, svg_text
 
 RTOL = 1e-4
@@ -53,14 +52,14 @@ def pruned(
     return np.concatenate(numbers), np.concatenate(errors)
 
 
-def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
+def run(settings: dict[str, Any], work: Work) -> xr.Dataset:
     from numerics.pruning import CONVENTIONS
 
     heads, groups = settings["heads"], settings["groups"]
     counts = (len(CONVENTIONS), heads, len(SUMMARIES))
     parts = []
     for i, group in enumerate(groups):
-        found = swept(
+        found = work.sweep(
             {
                 "name": "pruning",
                 "quantity": "headflow.reproduce.pruning:pruned",
@@ -69,8 +68,8 @@ def run(settings: dict[str, Any], progress: Progress) -> xr.Dataset:
                 "seeds": group["starts"],
                 "dims": {"number": 1 + int(np.prod(counts))},
             },
-            progress,
-            (i / len(groups), (i + 1) / len(groups)),
+            i / len(groups),
+            (i + 1) / len(groups),
         )
         dims = ("activation", "law", "start")
         coords = {

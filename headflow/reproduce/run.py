@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 from headflow.reproduce import NAMES
 from headflow.reproduce.claim import Claim
-from headflow.reproduce.experiment import Experiment, Progress
+from headflow.reproduce.experiment import Experiment
 from headflow.reproduce.pages import Result, whole_page
+from headflow.reproduce.work import Work
 from headflow.store import write_netcdf, write_whole
+from numerics.sweep.executor import LocalExecutor
 
-Bar = Callable[[str], AbstractContextManager[Progress]]
+# A progress bar of that name, as a context that gives whom to tell the share done.
+Bar = Callable[[str], AbstractContextManager[Callable[[float], None]]]
 
 
 def reproduce(names: Sequence[str], quick: bool, folder: Path, bar: Bar) -> dict[str, list[Claim]]:
@@ -24,13 +27,14 @@ def reproduce(names: Sequence[str], quick: bool, folder: Path, bar: Bar) -> dict
     """
     todo = [Experiment.of(name) for name in names or NAMES]
     found = {}
-    for one in todo:
-        with bar(one.name) as progress:
-            data = one.run(quick, progress)
-        write_netcdf(data, folder / f"{one.name}.nc")
-        write_whole(folder / f"{one.name}.svg", one.draw(data))
-        found[one.name] = one.claims(data)
-        write_whole(folder / "index.html", whole_page(_results(folder)))
+    with closing(LocalExecutor()) as executor:
+        for one in todo:
+            with bar(one.name) as progress:
+                data = one.run(quick, Work(executor, progress))
+            write_netcdf(data, folder / f"{one.name}.nc")
+            write_whole(folder / f"{one.name}.svg", one.draw(data))
+            found[one.name] = one.claims(data)
+            write_whole(folder / "index.html", whole_page(_results(folder)))
     return found
 
 

@@ -12,8 +12,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from headflow.reproduce.claim import Claim, worst
-from headflow.reproduce.experiment import Progress
-from headflow.reproduce.grids import swept
+from headflow.reproduce.work import Work
 from numerics.plots import COLOURS, STYLE, STYLES, svg_text
 
 # Accuracy of the risk inside a flow, whose own steps are coarser.
@@ -53,7 +52,7 @@ def trained(
 
 
 def final_risks(
-    settings: dict[str, Any], axis: str, values: list[Any], labels: list[Any], progress: Progress
+    settings: dict[str, Any], axis: str, values: list[Any], labels: list[Any], work: Work
 ) -> xr.Dataset:
     """Final risks of all starts over activation and one axis, "prior" or "heads".
 
@@ -64,7 +63,7 @@ def final_risks(
     fixed = settings["fixed"]
     spikes = settings["spikes"]
     for i, group in enumerate(groups):
-        one = swept(
+        one = work.sweep(
             {
                 "name": "training",
                 "quantity": "headflow.reproduce.training:trained",
@@ -73,8 +72,8 @@ def final_risks(
                 "seeds": group["starts"],
                 "dims": {"number": 1 + fixed["most"] * spikes},
             },
-            progress,
-            (0.95 * i / len(groups), 0.95 * (i + 1) / len(groups)),
+            0.95 * i / len(groups),
+            0.95 * (i + 1) / len(groups),
         )
         shape = (*one.value.shape[:3], fixed["most"], spikes)
         dims = ("activation", axis, "start")
@@ -91,15 +90,15 @@ def final_risks(
         )
     data = xr.concat(parts, "activation", join="outer")
     priors = values if axis == "prior" else [fixed["prior"]]
-    bayes = swept(
+    bayes = work.sweep(
         {
             "name": "Bayes risk",
             "quantity": "bayes_risk",
             "fixed": {"tokens": fixed["tokens"], "rtol": settings["bayes_rtol"]},
             "axes": {"prior": priors},
         },
-        progress,
-        (0.95, 1.0),
+        0.95,
+        1.0,
     ).isel(seed=0)
     shared = np.zeros(len(values), int) if axis == "heads" else np.arange(len(values))
     data["bayes"] = (axis, bayes.value.values[shared])

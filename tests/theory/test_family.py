@@ -122,9 +122,41 @@ def test_series_and_expression_agree_where_they_meet(text):
             assert found[order] == pytest.approx(expected, rel=2e-13, abs=2e-13)
 
 
+def test_a_kink_stands_in_the_coefficients_of_a_series():
+    text = "sin(x)/x + relu(x-1/4)*(1-exp(-x))/x"
+    act = _act(text)
+    assert act.kinks == [sp.Rational(1, 4)]
+    z = np.array([-0.7, -1e-9, 0.0, 1e-6, 0.2, 0.3, 0.4999999, 0.5, 1.1])
+    found = kernels_for(act).factors(0.0, z)[1]
+    left = sp.sin(x) / x
+    right = left + (x - sp.Rational(1, 4)) * (1 - sp.exp(-x)) / x
+    for order in range(2):
+        for place, one in zip(z, found[order], strict=True):
+            side = right if place > 0.25 else left
+            exact = side.diff(x, order)
+            expected = exact.limit(x, 0) if place == 0 else exact.subs(x, sp.Float(place, 60))
+            assert one == pytest.approx(float(expected), rel=2e-13, abs=2e-13)
+
+
 @pytest.mark.parametrize("text", ["1/x", "sin(x)/x^3", "1/(x-0.3)", "(1-exp(-x))/(x*(x-3))"])
 def test_a_pole_is_no_removable_singularity(text):
     with pytest.raises(DefinitionError, match="undefined near x ="):
+        _act(text)
+
+
+@pytest.mark.parametrize("text", ["x/sin(x)", "x*relu(x)/sin(x)"])
+def test_a_pole_beside_a_removable_singularity_is_seen(text):
+    with pytest.raises(
+        DefinitionError, match=r"undefined near x = -?3\.\d+, where sin\(x\) vanishes"
+    ):
+        _act(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["relu(x)/x", "sin(x)/(x+relu(x))", "min(min(x,0)/1e3/x, max(1,x)^2)"]
+)
+def test_a_singularity_at_a_kink_is_refused(text):
+    with pytest.raises(DefinitionError, match="no value and no power series at x = 0"):
         _act(text)
 
 

@@ -105,6 +105,7 @@ def test_any_text_is_right_or_refused(text):
         "((x)^-2)^0.5",
         "x/Abs(x)",
         "Max(0, (x))/x",
+        "Min(Min((x), 0)/ 1e3/x, (Max(1, x))^2)",
         "Min((x+1)^-2, (1+x))",
         "sign(.25/(sign(.25/(sign(.25/(x))))))",
         "q+N",
