@@ -13,22 +13,14 @@ from typing import Any
 import sympy as sp
 
 from theory.audit import MAX_SIZE
-from theory.errors import DefinitionError
+from theory.errors import DefinitionError, shown
 from theory.evaluation import CONDITIONS, FUNCTIONS
 
 MAX_DEPTH = 100  # functions and operators inside one another; printers take ten frames for each
-MAX_SHOWN = 100  # characters of an expression in a message
 
 _ATOMS = (sp.Number, sp.NumberSymbol, sp.Symbol, sp.logic.boolalg.BooleanAtom)
 _KNOWN = (*FUNCTIONS, *CONDITIONS, sp.Piecewise, sp.functions.elementary.piecewise.ExprCondPair)
 _OPERATORS = (sp.Add, sp.Mul, sp.Pow)
-
-
-def shown(expression: sp.Basic) -> str:
-    """An expression as one line of a message, shortened in the middle."""
-    text = " ".join(str(expression).split())
-    half = MAX_SHOWN // 2
-    return text if len(text) <= MAX_SHOWN else f"{text[:half]} ... {text[-half:]}"
 
 
 def as_expression(what: str, given: Any, logit: sp.Symbol) -> sp.Expr:

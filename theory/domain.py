@@ -14,8 +14,7 @@ import mpmath
 import sympy as sp
 
 from theory import symbols as sym
-from theory.admission import shown
-from theory.errors import DefinitionError
+from theory.errors import DefinitionError, shown
 from theory.evaluation import Number, evaluate, is_complex
 from theory.removable import Away
 
@@ -96,17 +95,13 @@ def _require_no_pole(what: str, expression: sp.Expr) -> None:
         except (sp.PolynomialError, NotImplementedError):
             values = _values(base)
             signs = [(z, value) for z, value in values if value != 0 and not is_complex(value)]
-            between = [
-                (p, q)
+            gaps = [
+                (q - p, (p + q) / 2)
                 for (p, left), (q, right) in itertools.pairwise(signs)
                 if left * right < 0 and not any(p < at < q for at in resolved)
             ]
-            # The closest pair says best where.
-            where = (
-                [mpmath.nstr(sum(min(between, key=lambda ends: ends[1] - ends[0])) / 2, 3)]
-                if between
-                else []
-            )
+            # The narrowest says best where.
+            where = [mpmath.nstr(min(gaps)[1], 3)] if gaps else []
         if where:
             raise DefinitionError(
                 f"{what}: {shown(expression)} is undefined near x = {where[0]}, "

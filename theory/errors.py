@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sympy as sp
+
+MAX_SHOWN = 100  # characters of an expression in a message
+
 
 class DefinitionError(ValueError):
     """One line that says what is wrong with a definition, where, and what would be right."""
@@ -29,6 +33,13 @@ class ExpressionError(DefinitionError):
         before = "..." * (start > 0) + _printable(self.text[start : self.position])
         after = _printable(self.text[self.position : end]) + "..." * (end < len(self.text))
         return before + after, len(before)
+
+
+def shown(expression: sp.Basic) -> str:
+    """An expression as one line of a message, shortened in the middle."""
+    text = " ".join(str(expression).split())
+    half = MAX_SHOWN // 2
+    return text if len(text) <= MAX_SHOWN else f"{text[:half]} ... {text[-half:]}"
 
 
 def _printable(text: str) -> str:

@@ -88,7 +88,7 @@ FUNCTIONS: Mapping[type[sp.Basic], Callable[..., Number]] = MappingProxyType(
         sp.Heaviside: _step,
         Sigmoid: _bounded(lambda z: 1 / (1 + mpmath.exp(-z)), 0, 1),
         Softplus: _bounded(lambda z: mpmath.log1p(mpmath.exp(z)), below=0),
-        NormalCdf: _bounded(mpmath.ncdf, 0, 1),
+        NormalCdf: _bounded(lambda z: mpmath.erfc(-z / mpmath.sqrt(2)) / 2, 0, 1),
         Step: _step,
         Ramp: lambda z: z if is_complex(z) else max(mpmath.mpf(0), z),
         Away: lambda z, point, radius: point + radius if abs(z - point) < radius else z,

@@ -14,7 +14,7 @@ from functools import reduce
 import sympy as sp
 
 from theory import symbols as sym
-from theory.errors import DefinitionError
+from theory.errors import DefinitionError, shown
 from theory.functions import Ramp, Step
 
 x = sym.logit
@@ -104,7 +104,9 @@ def _ends(whole: sp.Expr, condition: sp.Basic) -> set[sp.Expr]:
     except NotImplementedError:
         ends = None
     if not isinstance(ends, sp.FiniteSet | sp.sets.sets.EmptySet):
-        raise DefinitionError(f"{whole}: a condition must compare x with numbers, got {condition}")
+        raise DefinitionError(
+            f"{shown(whole)}: a condition must compare x with numbers, got {shown(condition)}"
+        )
     return set(ends)
 
 
@@ -112,7 +114,9 @@ def _at(whole: sp.Expr, branches: tuple, point: sp.Expr) -> sp.Expr:
     for expression, condition in branches:
         if condition.subs(x, point) == sp.true:
             return expression
-    raise DefinitionError(f"{whole}: no branch holds at x = {point.evalf(4)}; end with (..., True)")
+    raise DefinitionError(
+        f"{shown(whole)}: no branch holds at x = {point.evalf(4)}; end with (..., True)"
+    )
 
 
 def _without_removable_jumps(expression: sp.Expr) -> sp.Expr:

@@ -13,7 +13,7 @@ import sympy as sp
 
 from theory import symbols as sym
 from theory.audit import SYMPY_FAULTS
-from theory.errors import DefinitionError
+from theory.errors import DefinitionError, shown
 from theory.functions import KINKED, Ramp, Step
 
 x = sym.logit
@@ -105,8 +105,8 @@ def regularized(expression: sp.Expr) -> sp.Expr:
 
 def _no_series(expression: sp.Expr, point: sp.Expr) -> DefinitionError:
     return DefinitionError(
-        f"{expression} has no value and no power series at x = {point.evalf(6)}; write it in "
-        "another way, such as a Piecewise with a branch for that point"
+        f"{shown(expression)} has no value and no power series at x = {point.evalf(6)}; "
+        "write it in another way, such as a Piecewise with a branch for that point"
     )
 
 
@@ -138,15 +138,15 @@ def _series(
             raise _no_series(expression, point)
         if not series.is_polynomial(x):
             raise DefinitionError(
-                f"{expression} is undefined near x = {point.evalf(6)}, where it has no limit; "
-                "logits are Gaussian, so it must be finite on the whole line"
+                f"{shown(expression)} is undefined near x = {point.evalf(6)}, where it has no "
+                "limit; logits are Gaussian, so it must be finite on the whole line"
             )
         for radius in _RADII:
             if _agree(series.xreplace(back), expression, point, radius):
                 return sp.horner(series, x).xreplace(back), radius
     raise DefinitionError(
-        f"{expression} is 0/0 at x = {point.evalf(6)} and its series there converges too slowly; "
-        "write it in another way"
+        f"{shown(expression)} is 0/0 at x = {point.evalf(6)} and its series there converges too "
+        "slowly; write it in another way"
     )
 
 
