@@ -15,10 +15,10 @@ from benchmarks.jax_lift import Nodes
 from benchmarks.problems import Problem
 from benchmarks.table import Row, seconds
 from benchmarks.timing import interleaved, timings
-from numerics.integrate import METHODS
-from numerics.state import Packing, State
+from numerics.dynamics.integrate import METHODS
+from numerics.dynamics.state import Packing, State
+from numerics.dynamics.vector_field import VectorField
 from numerics.threads import one_thread
-from numerics.vector_field import VectorField
 
 THETA = np.array([[1.7, 0.4], [-0.9, 1.1], [0.3, -1.5]])
 ODDS = np.array([0.5, 0.2, 0.3])

@@ -10,9 +10,9 @@ from functools import partial
 from headflow.page import number
 from headflow.risk import PopulationRisk
 from numerics.bayes import bayes_risk
+from numerics.dynamics.reached import NotReached, reached
 from numerics.errors import InputError
 from numerics.priors import flipped_spikes
-from numerics.reached import NotReached, reached
 from numerics.sweep.executor import LocalExecutor, Lost
 from theory.activation import Activation
 from theory.document import markdown

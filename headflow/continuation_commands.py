@@ -75,7 +75,7 @@ def continue_(
     write(data, out)
     if figure is not None:
         from headflow.store import write_whole
-        from numerics.bifurcation_plot import bifurcation_figure
+        from numerics.continuation.plot import bifurcation_figure
 
         write_whole(figure, bifurcation_figure(branches))
     text = "\n\n".join([_branch_text(one) for one in branches] + notes)
@@ -126,7 +126,7 @@ def phase_diagram(
     write(data, out)
     if figure is not None:
         from headflow.store import write_whole
-        from numerics.phase_plot import phase_figure
+        from numerics.phase_diagram.plot import phase_figure
 
         write_whole(figure, phase_figure(data))
     emit(plain(data), _diagram_text(data), as_json, None)

@@ -42,7 +42,7 @@ def require_writable(out: Any, figure: Any) -> None:
 
 def phases_of(data: Any, prior: Any) -> Any:
     """The phases up to where the flow got; None for one that got nowhere."""
-    from numerics.phases import known, phases
+    from numerics.dynamics.phases import known, phases
 
     reached = known(data)
     return phases(reached, prior) if reached.sizes["time"] > 1 else None
@@ -51,8 +51,8 @@ def phases_of(data: Any, prior: Any) -> Any:
 def draw(path: Any, data: Any, comparison: Any, prior: Any, length: Any, found: Any) -> None:
     from headflow.store import write_whole
     from numerics.bayes import bayes_risk
-    from numerics.dynamics_plot import dynamics_figure
-    from numerics.phases import known
+    from numerics.dynamics.phases import known
+    from numerics.dynamics.plot import dynamics_figure
 
     if found is None:
         fail("figure: nothing to draw, the flow got nowhere")
@@ -89,10 +89,10 @@ def end_told(risk: Any, data: Any) -> str:
 
     Empty where there is nothing to say, or no second derivative.
     """
+    from numerics.dynamics.phases import known
     from numerics.errors import InputError
-    from numerics.invariant import equal_heads
-    from numerics.phases import known
-    from numerics.spectrum import NOISE, weight_spectrum
+    from numerics.saddles.invariant import equal_heads
+    from numerics.saddles.spectrum import NOISE, weight_spectrum
 
     reached = known(data)
     if not reached.sizes["time"]:

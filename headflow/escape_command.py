@@ -61,7 +61,7 @@ def escape(
     from headflow.store import write_whole
     from numerics.errors import InputError
     from numerics.escape.plot import escape_figure
-    from numerics.fixed_points import origin_fixed_point, unspecialized_fixed_point
+    from numerics.saddles.fixed_points import origin_fixed_point, unspecialized_fixed_point
 
     places = {"origin": origin_fixed_point, "unspecialized": unspecialized_fixed_point}
     if saddle not in places:

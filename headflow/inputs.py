@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from numerics.checks import count, order_parameters, positive
+from numerics.dynamics.starts import random_start
 from numerics.errors import InputError
 from numerics.priors import FiniteSupport, GaussianPrior, Prior, flipped_spikes
-from numerics.starts import random_start
 from theory.activation import Activation
 from theory.catalogue import CATALOGUE
 from theory.catalogue import activation as by_name

@@ -18,8 +18,8 @@ import xarray as xr
 from headflow import report_dynamics
 from headflow.report_dynamics import Study
 from headflow.store import require_writable, write_whole
+from numerics.dynamics.training_plot import training_figure
 from numerics.errors import InputError
-from numerics.training_plot import training_figure
 
 SEED = 0
 

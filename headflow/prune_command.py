@@ -74,10 +74,10 @@ def prune(
     from headflow.store import write_whole
     from numerics.bayes import bayes_risk
     from numerics.checks import count
+    from numerics.dynamics.reached import reached
     from numerics.errors import InputError
-    from numerics.pruning import ZEROED, removed_counts, require_convention
-    from numerics.pruning_plot import pruning_figure
-    from numerics.reached import reached
+    from numerics.pruning.plot import pruning_figure
+    from numerics.pruning.removal import ZEROED, removed_counts, require_convention
 
     require_convention(convention)
     law, trained = read_prior(prior), m is None and overlaps is None

@@ -7,11 +7,11 @@ from typing import Any
 
 import xarray as xr
 
-import numerics.pruning
 from headflow.risk import PopulationRisk
 from headflow.versions import with_versions
-from numerics.numeric_attention import NumericAttention, require_equation
 from numerics.priors import Prior
+from numerics.pruning import removal
+from numerics.quadrature.numeric_attention import NumericAttention, require_equation
 from theory.activation import Activation
 
 RTOL = 1e-8
@@ -24,7 +24,7 @@ def prune(
     m: Any,
     R: Any,
     *,
-    convention: str = numerics.pruning.RESCALED,
+    convention: str = removal.RESCALED,
     rtol: float | None = None,
     **options: Any,
 ) -> xr.Dataset:
@@ -54,7 +54,7 @@ def prune(
     >>> hf.prune("softmax", one, 2, *origin, convention="zeroed").risk_mean.values.round(7).tolist()
     [0.5, 0.625]
     """
-    numerics.pruning.require_convention(convention)
+    removal.require_convention(convention)
     model: dict[str, Any] = {"act": act, "prior": prior, "tokens": tokens, "rtol": rtol}
     own: dict[str, Any] = {"rtol": RTOL}
     if isinstance(act, PopulationRisk):
@@ -63,9 +63,7 @@ def prune(
     model |= {name: one for name, one in own.items() if model[name] is None}
     model["seed"] = options.get("seed", 0)
     risk, held = PopulationRisk(**model), None
-    if convention == numerics.pruning.ZEROED and numerics.pruning.depends_on_heads(risk):
+    if convention == removal.ZEROED and removal.depends_on_heads(risk):
         require_equation(risk.kernels, "convention 'zeroed' with gain mean")
         held = PopulationRisk(**{**model, "act": risk.activation.with_changes(gain="free")})
-    return with_versions(
-        numerics.pruning.prune(risk, m, R, held=held, convention=convention, **options)
-    )
+    return with_versions(removal.prune(risk, m, R, held=held, convention=convention, **options))

@@ -43,9 +43,9 @@ def _model(p: Mapping[str, Any], seed: int) -> Any:
 
 def _point(p: Mapping[str, Any], seed: int) -> tuple[Any, Any]:
     """The point (m, R) that the parameters name."""
-    from numerics.fixed_points import unspecialized_fixed_point
+    from numerics.dynamics.starts import random_start
     from numerics.priors import FiniteSupport
-    from numerics.starts import random_start
+    from numerics.saddles.fixed_points import unspecialized_fixed_point
 
     prior, heads = p["prior"], p["heads"]
     if p["m"] is not None:
@@ -92,20 +92,20 @@ def _flow_options(p: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _final_risk(p: Mapping[str, Any], seed: int) -> Any:
-    from numerics.whole_flow import final_risk
+    from numerics.dynamics.whole_flow import final_risk
 
     return final_risk(_model(p, seed), *_point(p, seed), **_flow_options(p))
 
 
 def _specialization_time(p: Mapping[str, Any], seed: int) -> Any:
-    from numerics.whole_flow import specialization_time
+    from numerics.dynamics.whole_flow import specialization_time
 
     return specialization_time(_model(p, seed), *_point(p, seed), **_flow_options(p))
 
 
 def _escape_time(p: Mapping[str, Any], seed: int) -> Any:
     from numerics.escape.predicted import predicted_escape_time
-    from numerics.fixed_points import unspecialized_fixed_point
+    from numerics.saddles.fixed_points import unspecialized_fixed_point
 
     model = _model(p, seed)
     point = unspecialized_fixed_point(model, p["heads"])
@@ -113,7 +113,7 @@ def _escape_time(p: Mapping[str, Any], seed: int) -> Any:
 
 
 def _fixed_point_risk(p: Mapping[str, Any], seed: int) -> Any:
-    from numerics.fixed_points import unspecialized_fixed_point
+    from numerics.saddles.fixed_points import unspecialized_fixed_point
 
     return unspecialized_fixed_point(_model(p, seed), p["heads"]).risk
 

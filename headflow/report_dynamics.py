@@ -14,10 +14,10 @@ from headflow import page
 from headflow.datasets import gradient_flow
 from headflow.risk import PopulationRisk
 from headflow.sgd import simulate_sgd
-from numerics.averages import compare
 from numerics.bayes import bayes_risk
-from numerics.dynamics_plot import dynamics_figure
-from numerics.phases import Phases, known, phases
+from numerics.dynamics.averages import compare
+from numerics.dynamics.phases import Phases, known, phases
+from numerics.dynamics.plot import dynamics_figure
 from numerics.priors import FiniteSupport, Prior
 from theory.rendering_dynamics import flow_lines
 

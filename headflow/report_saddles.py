@@ -12,9 +12,9 @@ from headflow import page
 from headflow.datasets import escape_times, specialization
 from headflow.risk import PopulationRisk
 from numerics.escape.plot import escape_figure
-from numerics.fixed_points import origin_fixed_point
 from numerics.priors import FiniteSupport, flipped_spikes
-from numerics.specialization_plot import specialization_figure
+from numerics.saddles.fixed_points import origin_fixed_point
+from numerics.saddles.specialization_plot import specialization_figure
 
 TOKENS, HEADS = 5, 2
 # Three flipped spikes, and a fourth of fixed weight along which the mean lies by itself.

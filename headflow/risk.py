@@ -8,8 +8,8 @@ from typing import Any
 import numerics.risk
 from headflow.store import kernels_for
 from numerics.modules import module_from_source, module_source
-from numerics.numeric_attention import NumericAttention, require_equation
 from numerics.priors import Prior
+from numerics.quadrature.numeric_attention import NumericAttention, require_equation
 from theory.activation import Activation
 from theory.catalogue import activation as by_name
 

@@ -51,7 +51,7 @@ def spectrum(
     from headflow.inputs import read_matrix, read_point, read_prior, read_tokens
     from headflow.risk import PopulationRisk
     from numerics.errors import InputError
-    from numerics.fixed_points import unspecialized_fixed_point
+    from numerics.saddles.fixed_points import unspecialized_fixed_point
 
     if at not in PLACES:
         raise InputError(f"at: expected one of {', '.join(PLACES)}, got {at!r}")
@@ -118,7 +118,7 @@ def fixed_points(
     """Fixed points of gradient flow, lowest risk first, with what the Hessian says of each."""
     from headflow.inputs import read_prior, read_tokens
     from headflow.risk import PopulationRisk
-    from numerics.fixed_points import fixed_points as search
+    from numerics.saddles.fixed_points import fixed_points as search
 
     risk = PopulationRisk(given(act), read_prior(prior), read_tokens(tokens), seed=seed)
     found = search(risk, heads, seed, starts)

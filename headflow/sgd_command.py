@@ -83,7 +83,7 @@ def sgd(
     from headflow.inputs import read_matrix, read_prior, read_start, read_tokens
     from headflow.risk import PopulationRisk
     from headflow.sgd import simulate_sgd
-    from numerics.averages import compare as averaged
+    from numerics.dynamics.averages import compare as averaged
     from numerics.errors import InputError
 
     law, length = read_prior(prior), read_tokens(tokens)
@@ -151,7 +151,7 @@ def _sgd_text(data: Any, comparison: Any) -> str:
     """Means over runs with their standard errors, and how far theory is from them."""
     import numpy as np
 
-    from numerics.averages import mean_of_runs
+    from numerics.dynamics.averages import mean_of_runs
 
     there = np.isfinite(data.risk.values)
     mean, error = mean_of_runs(data.risk.values, there)

@@ -8,8 +8,8 @@ from typing import Any
 import numerics.validation
 from headflow.risk import PopulationRisk
 from headflow.versions import versions
-from numerics.numeric_attention import NumericAttention
 from numerics.priors import Prior
+from numerics.quadrature.numeric_attention import NumericAttention
 from numerics.validation import Validation
 from theory.activation import Activation
 

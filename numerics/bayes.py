@@ -15,7 +15,7 @@ from numerics.estimate import Estimate
 from numerics.evidence import Accuracy, EvidenceLaw, Signal
 from numerics.lengths import SequenceLength
 from numerics.priors import Prior
-from numerics.sobol import replicated
+from numerics.quadrature.sobol import replicated
 
 # The error of a value is SAFETY times its change from a grid with a share COARSER of the
 # digits, where errors fall exponentially far above the truth.

@@ -17,7 +17,7 @@ from scipy import special
 from derivations.bayes_risk import kernels
 from numerics.errors import InputError
 from numerics.priors import Prior
-from numerics.resolution import Resolution
+from numerics.quadrature.resolution import Resolution
 
 # Directions of the atoms below this share of the largest are rounding.
 RANK_TOLERANCE = 1e-13

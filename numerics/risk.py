@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from numerics import all_tokens, engines
 from numerics.checks import (
     count,
     fixed_or_free_gain,
@@ -22,9 +21,10 @@ from numerics.checks import (
 from numerics.errors import AccuracyWarning, InputError
 from numerics.estimate import Estimate
 from numerics.lengths import SequenceLength
-from numerics.logits import LogitLaw, Response
 from numerics.priors import Prior
-from numerics.sobol import replicated
+from numerics.quadrature import all_tokens, engines
+from numerics.quadrature.logits import LogitLaw, Response
+from numerics.quadrature.sobol import replicated
 from numerics.threads import one_thread
 
 # The error of a value is SAFETY times its change from a grid with a share COARSER of the

@@ -10,8 +10,8 @@ import pytest
 
 import headflow as hf
 from headflow.store import kernels_for
-from numerics.second import Coordinates, carried
-from numerics.state import State
+from numerics.dynamics.state import State
+from numerics.saddles.second import Coordinates, carried
 from numerics.validation import validate
 from tests.points import PRIOR, random_point
 

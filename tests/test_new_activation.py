@@ -11,8 +11,8 @@ import pytest
 
 import headflow as hf
 from headflow.catalogue_table import as_markdown, definitions, train_all
+from numerics.dynamics.reached import reached
 from numerics.errors import InputError
-from numerics.reached import reached
 from tests.test_cli import run
 
 TEXT = (Path(__file__).parent.parent / "docs" / "new-activation.md").read_text(encoding="utf-8")

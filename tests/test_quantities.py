@@ -15,9 +15,9 @@ from headflow.built_in import BuiltIn, seed_of
 from headflow.quantities import QUANTITIES
 from headflow.sweeps import read_study
 from headflow.versions import versions
+from numerics.dynamics.whole_flow import final_risk, specialization_time
 from numerics.errors import InputError
 from numerics.sweep.study import Study
-from numerics.whole_flow import final_risk, specialization_time
 from tests.test_cli import run
 from theory.errors import DefinitionError
 

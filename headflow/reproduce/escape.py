@@ -18,8 +18,8 @@ from numerics.sweep.executor import processors
 def run(settings: dict[str, Any], work: Work) -> xr.Dataset:
     from headflow.datasets import escape_times
     from headflow.risk import PopulationRisk
-    from numerics.fixed_points import origin_fixed_point
     from numerics.priors import flipped_spikes
+    from numerics.saddles.fixed_points import origin_fixed_point
     from theory.saddle import origin_spectrum
 
     tokens, heads = settings["tokens"], settings["heads"]

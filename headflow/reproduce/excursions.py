@@ -54,8 +54,8 @@ def followed(
     from headflow.datasets import gradient_flow
     from headflow.parameters import read
     from headflow.risk import PopulationRisk
+    from numerics.dynamics.phases import phases
     from numerics.errors import InputError
-    from numerics.phases import phases
 
     law = read("prior", prior)
     risk = PopulationRisk(activation, law, tokens, rtol=RTOL)

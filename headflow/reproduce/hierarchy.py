@@ -10,7 +10,7 @@ import xarray as xr
 
 from headflow.reproduce.claim import Claim
 from headflow.reproduce.work import Work
-from numerics.specialization_plot import specialization_figure
+from numerics.saddles.specialization_plot import specialization_figure
 
 
 def run(settings: dict[str, Any], work: Work) -> xr.Dataset:

@@ -79,7 +79,7 @@ def _rate(prior: dict[str, Any], settings: dict[str, Any]) -> tuple[float, float
     """Rate of the fastest mode where heads wait, and its error."""
     from headflow.parameters import read
     from headflow.risk import PopulationRisk
-    from numerics.fixed_points import origin_fixed_point, unspecialized_fixed_point
+    from numerics.saddles.fixed_points import origin_fixed_point, unspecialized_fixed_point
 
     risk = PopulationRisk("softmax", read("prior", prior), settings["tokens"])
     # Without a mean small heads are next to the origin, the saddle that they then leave.

@@ -36,8 +36,8 @@ def pruned(
     from headflow.parameters import read
     from headflow.pruning import prune
     from headflow.risk import PopulationRisk
-    from numerics.pruning import CONVENTIONS, depends_on_heads
-    from numerics.reached import reached
+    from numerics.dynamics.reached import reached
+    from numerics.pruning.removal import CONVENTIONS, depends_on_heads
 
     risk = PopulationRisk(activation, read("prior", prior), tokens, rtol=RTOL)
     end = reached(risk, heads, starts=1, time=time, seed=seed)
@@ -53,7 +53,7 @@ def pruned(
 
 
 def run(settings: dict[str, Any], work: Work) -> xr.Dataset:
-    from numerics.pruning import CONVENTIONS
+    from numerics.pruning.removal import CONVENTIONS
 
     heads, groups = settings["heads"], settings["groups"]
     counts = (len(CONVENTIONS), heads, len(SUMMARIES))

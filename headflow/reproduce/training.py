@@ -39,7 +39,7 @@ def trained(
     """
     from headflow.parameters import read
     from headflow.risk import PopulationRisk
-    from numerics.reached import reached
+    from numerics.dynamics.reached import reached
 
     law = read("prior", prior)
     risk = PopulationRisk(read("activation", activation), law, tokens, rtol=RTOL)

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from numerics.checks import count
-from numerics.descent import descended
+from numerics.dynamics.vector_field import GridTooLarge
 from numerics.errors import InputError
-from numerics.fixed_points import (
+from numerics.priors import FiniteSupport
+from numerics.risk import PopulationRisk
+from numerics.saddles.descent import descended
+from numerics.saddles.fixed_points import (
     RESIDUAL,
     FixedPoint,
     require_fixed,
     residual_of,
     unspecialized_fixed_point,
 )
-from numerics.hessian import coordinates
-from numerics.priors import FiniteSupport
-from numerics.risk import PopulationRisk
-from numerics.vector_field import GridTooLarge
+from numerics.saddles.hessian import coordinates
 
 UNSPECIALIZED, ORIGIN, ATOMS = "unspecialized", "origin", "atoms"
 STARTS = (UNSPECIALIZED, ORIGIN, ATOMS)

@@ -11,15 +11,15 @@ from scipy.linalg import helmert
 
 from numerics.continuation.symmetry import kept_subspace
 from numerics.continuation.system import Curvature, Mode, Unreachable, modes_of
+from numerics.dynamics.state import State
+from numerics.dynamics.vector_field import GridTooLarge
 from numerics.errors import InputError
-from numerics.fixed_points import DIGITS, slope_at
-from numerics.flat import NEGLIGIBLE
-from numerics.hessian import Hessian, hessian
 from numerics.risk import PopulationRisk
-from numerics.spectrum import AGAINST, ANY, NOISE, TOGETHER
-from numerics.state import State
+from numerics.saddles.fixed_points import DIGITS, slope_at
+from numerics.saddles.flat import NEGLIGIBLE
+from numerics.saddles.hessian import Hessian, hessian
+from numerics.saddles.spectrum import AGAINST, ANY, NOISE, TOGETHER
 from numerics.threads import one_thread
-from numerics.vector_field import GridTooLarge
 
 RiskAt = Callable[[float], PopulationRisk]
 # Risks at the last values of the parameter are kept: kernels may have to be generated for each.

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from numerics.dynamics.state import TAU
 from numerics.escape.law import LinearEscape
 from numerics.escape.saddle import Saddle
 from numerics.escape.survival import Times, slope, slope_weights
-from numerics.state import TAU
 
 
 @dataclass(frozen=True)

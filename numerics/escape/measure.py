@@ -10,16 +10,16 @@ import numpy as np
 import xarray as xr
 
 from numerics.checks import count, positive, real_array
+from numerics.dynamics.flow import gradient_flow
+from numerics.dynamics.starts import heads_in_frame
 from numerics.errors import InputError
 from numerics.escape.dataset import Measured
 from numerics.escape.law import LinearEscape
 from numerics.escape.saddle import Saddle
 from numerics.escape.survival import Times, crossing, observed
-from numerics.fixed_points import FixedPoint
-from numerics.flow import gradient_flow
 from numerics.risk import PopulationRisk
+from numerics.saddles.fixed_points import FixedPoint
 from numerics.sgd import simulate
-from numerics.starts import heads_in_frame
 
 # SGD is watched until this share of all starts should have escaped, and a while longer.
 SEEN, LONGER = 0.8, 1.15

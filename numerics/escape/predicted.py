@@ -9,8 +9,8 @@ from numerics.checks import count
 from numerics.errors import InputError
 from numerics.escape.saddle import Saddle
 from numerics.estimate import Estimate
-from numerics.fixed_points import FixedPoint
 from numerics.risk import PopulationRisk
+from numerics.saddles.fixed_points import FixedPoint
 
 
 def predicted_escape_time(

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from numerics.dynamics.state import State
 from numerics.errors import InputError
 from numerics.escape.law import LinearEscape
-from numerics.fixed_points import RESIDUAL, FixedPoint
-from numerics.hessian import hessian
 from numerics.risk import PopulationRisk
-from numerics.state import State
+from numerics.saddles.fixed_points import RESIDUAL, FixedPoint
+from numerics.saddles.hessian import hessian
 
 # Modes whose rates differ by less than this share, or by their errors, are one eigenspace.
 SAME_RATE = 1e-6

@@ -15,10 +15,10 @@ import xarray as xr
 from numerics.checkpoint import Checkpoint
 from numerics.checks import count, real_array
 from numerics.errors import InputError
-from numerics.fixed_points import require_fixed
 from numerics.phase_diagram.kept import Kept
 from numerics.phase_diagram.states import NAMES, NOT_FOUND, Place, failed, place_at
 from numerics.risk import PopulationRisk
+from numerics.saddles.fixed_points import require_fixed
 from numerics.workers import executor_for
 
 __all__ = ["NAMES", "NOT_FOUND", "diagram"]

@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from numerics.continuation.dataset import above_bayes
-from numerics.descent import descended
+from numerics.dynamics.vector_field import GridTooLarge
 from numerics.errors import InputError
-from numerics.fixed_points import (
+from numerics.priors import FiniteSupport
+from numerics.risk import PopulationRisk
+from numerics.saddles.descent import descended
+from numerics.saddles.fixed_points import (
     SAME,
     FixedPoint,
     judged,
     origin_fixed_point,
     unspecialized_fixed_point,
 )
-from numerics.hessian import coordinates
-from numerics.priors import FiniteSupport
-from numerics.risk import PopulationRisk
-from numerics.spectrum import NOISE
-from numerics.vector_field import GridTooLarge
+from numerics.saddles.hessian import coordinates
+from numerics.saddles.spectrum import NOISE
 
 NAMES = ("none found", "origin", "unspecialized", "specialized")
 NOT_FOUND, ORIGIN, UNSPECIALIZED, SPECIALIZED = range(4)

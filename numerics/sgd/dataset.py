@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import xarray
 
+from numerics.dynamics.state import TAU
 from numerics.sgd.plan import Plan
 from numerics.sgd.records import Records
-from numerics.state import TAU
 
 DIMENSIONS = {
     "m": ("seed", "time", "head", "spike"),

@@ -13,8 +13,8 @@ from numerics.checks import count, fixed_or_free_gain, free_bias, positive, real
 from numerics.errors import InputError
 from numerics.lengths import SequenceLength
 from numerics.modules import module_from_source, module_source
-from numerics.noise import require_sample_gradient
 from numerics.priors import Prior
+from numerics.quadrature.noise import require_sample_gradient
 
 # Times recorded when none are given, and the share of the time at which they begin.
 RECORDS = 60

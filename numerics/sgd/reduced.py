@@ -17,9 +17,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from numerics.dynamics.starts import bartlett
 from numerics.sgd.plan import Plan
 from numerics.sgd.runs import Runs, at_least_two
-from numerics.starts import bartlett
 
 # Lengths below this count as 0.
 SMALLEST = 1e-150

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from numerics.checks import order_parameters, real_array
+from numerics.dynamics.starts import heads_in_frame
 from numerics.embedding import embed
 from numerics.errors import InputError
 from numerics.sgd.plan import Plan
-from numerics.starts import heads_in_frame
 
 
 def starting_heads(plan: Plan, seeds: int, m0: Any, R0: Any) -> np.ndarray:

@@ -11,11 +11,11 @@ import pytest
 import headflow as hf
 from headflow.store import kernels_for
 from numerics.checkpoint import Checkpoint
-from numerics.fixed_points import RESIDUAL
-from numerics.integrate import METHODS, trajectory
-from numerics.plateaus import rises
+from numerics.dynamics.integrate import METHODS, trajectory
+from numerics.dynamics.plateaus import rises
+from numerics.dynamics.state import Packing, State
+from numerics.saddles.fixed_points import RESIDUAL
 from numerics.sgd import simulate
-from numerics.state import Packing, State
 from numerics.statistics import sample_mean
 
 ONE = hf.FiniteSupport([[1.0]], [1.0])

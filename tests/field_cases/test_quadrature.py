@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import headflow as hf
-from numerics.gaussian import hermite_nodes, normal_nodes
-from numerics.sobol import normal_points
+from numerics.quadrature.gaussian import hermite_nodes, normal_nodes
+from numerics.quadrature.sobol import normal_points
 
 ONE = hf.FiniteSupport([[1.0]], [1.0])
 

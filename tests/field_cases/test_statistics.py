@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import headflow as hf
-from numerics.averages import align_heads, mean_of_runs
+from numerics.dynamics.averages import align_heads, mean_of_runs
 
 PRIOR = hf.flipped_spikes([1.5], mean=[0.4])
 FINAL = ("m", "R", "loss")

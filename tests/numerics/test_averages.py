@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from numerics.averages import align_heads, along, compare
+from numerics.dynamics.averages import align_heads, along, compare
 from numerics.errors import InputError
 from numerics.statistics import family_bound
 

@@ -9,9 +9,9 @@ import xarray as xr
 import headflow as hf
 from headflow.continuation import Family
 from headflow.store import write_netcdf
-from numerics.fixed_points import judged, polished
 from numerics.lengths import SequenceLength
 from numerics.parameters import Problem
+from numerics.saddles.fixed_points import judged, polished
 
 UNIT = hf.flipped_spikes([1.0])
 SKEWED = hf.FiniteSupport([[1.4, 0.5], [-0.6, 0.9]], [0.6, 0.4])

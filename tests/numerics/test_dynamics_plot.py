@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from numerics.averages import compare
-from numerics.dynamics_plot import _draw, dynamics_figure
+from numerics.dynamics.averages import compare
+from numerics.dynamics.phases import phases
+from numerics.dynamics.plot import _draw, dynamics_figure
 from numerics.errors import InputError
-from numerics.phases import phases
 from numerics.priors import FiniteSupport, GaussianPrior
 
 TAU = np.concatenate([[0.0], np.geomspace(0.03, 3e3, 120)])

@@ -48,9 +48,9 @@ def test_a_tolerance_out_of_reach_is_said():
 
 def test_sobol_error_bars_cover():
     """Field case F34: between-replicate errors, 100 seeds, at least 95 within 3 errors."""
-    from numerics import joint_heads
-    from numerics.resolution import Resolution
-    from numerics.sobol import replicated
+    from numerics.quadrature import joint_heads
+    from numerics.quadrature.resolution import Resolution
+    from numerics.quadrature.sobol import replicated
 
     risk = hf.PopulationRisk("bayes-softmax", hf.FiniteSupport([[1.0]], [1.0]), tokens=2)
     law = risk.law(np.zeros((1, 1)), np.eye(1), np.zeros(1))

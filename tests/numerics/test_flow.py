@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import headflow as hf
-import numerics.vector_field
+import numerics.dynamics.vector_field
 from numerics.checkpoint import Checkpoint
-from numerics.state import Packing, State
+from numerics.dynamics.state import Packing, State
 from tests.points import PRIOR, random_point
 
 DIMENSION = 30
@@ -205,8 +205,8 @@ def test_heads_that_outgrow_the_grid_go_on_by_points(monkeypatch):
     risk = hf.PopulationRisk("bayes-softmax", hf.flipped_spikes([2.5], [0.4]), 3)
     m = np.array([[0.3], [-0.2]])
     flows = []
-    for most in (numerics.vector_field.MOST_GRID_NODES, 20):
-        monkeypatch.setattr(numerics.vector_field, "MOST_GRID_NODES", most)
+    for most in (numerics.dynamics.vector_field.MOST_GRID_NODES, 20):
+        monkeypatch.setattr(numerics.dynamics.vector_field, "MOST_GRID_NODES", most)
         flows.append(hf.gradient_flow(risk, m, m @ m.T, [1.5], rtol=1e-3, method="RK45"))
     grid, points = flows
     assert grid.method.endswith("quadrature") and points.method.endswith("Sobol points")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import headflow as hf
-from numerics.flow_jacobian import _errors
+from numerics.dynamics.jacobian import _errors
 from tests.points import PRIOR, random_point
 
 ONE = hf.FiniteSupport([[1.0]], [1.0])

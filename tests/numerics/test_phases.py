@@ -8,8 +8,7 @@ import pytest
 import xarray as xr
 
 from numerics.directions import directions
-from numerics.errors import InputError
-from numerics.phases import (
+from numerics.dynamics.phases import (
     excursions,
     feature_times,
     phases,
@@ -17,7 +16,8 @@ from numerics.phases import (
     specialization_times,
     unspecialized_end,
 )
-from numerics.plateaus import plateaus
+from numerics.dynamics.plateaus import plateaus
+from numerics.errors import InputError
 from numerics.priors import FiniteSupport, GaussianPrior, flipped_spikes
 
 TAU = np.concatenate([[0.0], np.geomspace(0.03, 3e5, 701)])

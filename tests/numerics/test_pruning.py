@@ -13,8 +13,8 @@ from scipy import stats
 
 import headflow as hf
 from numerics.estimate import Estimate
-from numerics.pruning import subsets_kept
-from numerics.pruning_dataset import Removal
+from numerics.pruning.dataset import Removal
+from numerics.pruning.removal import subsets_kept
 from tests.points import ODDS, PRIOR, SUPPORT, random_point
 
 HEADS, TOKENS, SAMPLES = 3, 5, 100_000

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import headflow as hf
-import numerics.logits
-import numerics.second
-from numerics.hessian import hessian
-from numerics.second import SecondDerivatives, carried
-from numerics.state import State
+import numerics.quadrature.logits
+import numerics.saddles.second
+from numerics.dynamics.state import State
+from numerics.saddles.hessian import hessian
+from numerics.saddles.second import SecondDerivatives, carried
 from tests.points import PRIOR, random_point
 
 MINE = hf.Activation("softplus-1", score="log(1+exp(x))", offset=1, bias="norm")
@@ -105,7 +105,9 @@ def test_without_the_second_variation_it_is_wrong(monkeypatch):
     risk = hf.PopulationRisk("softmax", PRIOR, 5, rtol=1e-9)
     assert largest_difference(risk, m, R, count=1)[0] <= TOLERANCE
     monkeypatch.setattr(
-        numerics.logits, "second_variation", lambda changes, _: np.zeros((len(changes),) * 2)
+        numerics.quadrature.logits,
+        "second_variation",
+        lambda changes, _: np.zeros((len(changes),) * 2),
     )
     assert largest_difference(risk, m, R, count=1)[0] > 1e3 * TOLERANCE
 
@@ -157,8 +159,8 @@ def test_points_instead_of_a_grid(monkeypatch):
     moves = list(directions(m.shape, 3, seed=8))
     loose = hf.PopulationRisk("bayes-softmax", risk.prior, 3, rtol=1e-4)
     exact, error = along(loose, m, R, moves)
-    monkeypatch.setattr(numerics.second, "MOST_GRID_NODES", 10)
-    monkeypatch.setattr(numerics.second, "LOG2_POINTS", 8)
+    monkeypatch.setattr(numerics.saddles.second, "MOST_GRID_NODES", 10)
+    monkeypatch.setattr(numerics.saddles.second, "LOG2_POINTS", 8)
     found, scatter = along(risk, m, R, moves)
     assert 1e-6 < scatter < 1e-2
     assert np.abs(found - exact).max() <= 5 * scatter + error

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import headflow as hf
-from numerics.specialization_plot import specialization_figure
+from numerics.saddles.specialization_plot import specialization_figure
 
 # Three unequal variances and a mean along none of the axes; three heads.
 RISK = hf.PopulationRisk("softmax", hf.flipped_spikes([2.2, 1.7, 1.3], [0.5, 0.3, 0.2]), 4)

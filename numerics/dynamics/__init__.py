@@ -1,0 +1,1 @@
+"""Gradient flow of alignments and overlaps: steps, records, and what a trajectory shows."""

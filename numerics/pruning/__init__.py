@@ -1,0 +1,1 @@
+"""Heads removed from a trained model: the risk of what remains."""
