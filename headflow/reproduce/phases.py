@@ -154,19 +154,17 @@ def draw(data: xr.Dataset) -> str:
             upper, lower = panels[:, column]
             for i, size in enumerate(data["size"].values):
                 one = data.sel(law=law, size=size)
-                look = {"color": COLOURS[i], "linewidth": 1.8}
-                upper.plot(
-                    one.time, one.risk, linestyle=STYLES[i], label=f"start of size {size:g}", **look
-                )
-                lower.plot(one.time, one.common, linestyle="-", **look)
-                lower.plot(one.time, one.apart, linestyle="--", **look)
+                look = {"color": COLOURS[i], "linestyle": STYLES[i]}
+                upper.plot(one.time, one.risk, label=f"start of size {size:g}", **look)
+                lower.plot(one.time, one.common, linewidth=4, alpha=0.45, **look)
+                lower.plot(one.time, one.apart, **look)
             # Each column can stand alone on a narrow screen.
             for panel in (upper, lower):
                 panel.tick_params(labelleft=True)
             upper.set(title="θ with a mean" if law == "mean" else f"θ with {law}")
             lower.set(xlabel=r"flow time $\tau$ = steps × learning rate / D")
         panels[0, 0].set(ylabel="population risk E")
-        panels[1, 0].set(ylabel="solid: mean over heads\ndashed: difference of heads")
+        panels[1, 0].set(ylabel="broad: mean over heads\nnarrow: difference of heads")
         figure.legend(
             *panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2
         )
