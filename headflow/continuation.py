@@ -17,7 +17,7 @@ from numerics.lengths import SequenceLength
 from numerics.parameters import OF_PROBLEM, Problem, parsed
 from numerics.priors import Prior
 from theory.activation import Activation
-from theory.catalogue import activation as by_name
+from theory.catalogue import resolved
 from theory.errors import DefinitionError
 
 OFFSET = "offset"
@@ -39,7 +39,7 @@ class Family:
     @classmethod
     def of(cls, act: Activation | str, prior: Prior, tokens: Any, *names: str) -> Family:
         """InputError for an unknown name, a prior or tokens that are none."""
-        act = by_name(act) if isinstance(act, str) else act
+        act = resolved(act)
         PopulationRisk(act, prior, tokens)
         own = dict(act.parameters)
         for name in names:

@@ -11,7 +11,7 @@ from numerics.modules import module_from_source, module_source
 from numerics.priors import Prior
 from numerics.quadrature.numeric_attention import NumericAttention, require_equation
 from theory.activation import Activation
-from theory.catalogue import activation as by_name
+from theory.catalogue import resolved
 
 
 class PopulationRisk(numerics.risk.PopulationRisk):
@@ -35,10 +35,11 @@ class PopulationRisk(numerics.risk.PopulationRisk):
         rtol: float = 1e-8,
         seed: int = 0,
     ):
-        self.activation: Any = by_name(act) if isinstance(act, str) else act
-        kernels: Any = self.activation
-        if not isinstance(kernels, NumericAttention):
-            kernels = kernels_for(kernels)
+        self.activation: Any = act
+        kernels: Any = act
+        if not isinstance(act, NumericAttention):
+            self.activation = resolved(act)
+            kernels = kernels_for(self.activation)
         super().__init__(kernels, prior, tokens, rtol, seed)
 
     def at(self, **values: Any) -> PopulationRisk:

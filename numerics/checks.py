@@ -34,12 +34,24 @@ def real_array(name: str, given: Any, ndim: int) -> np.ndarray:
     return array
 
 
+def require_dataset(name: str, given: Any, *variables: str) -> None:
+    """InputError unless ``given`` is an xarray Dataset with these variables."""
+    missing = [one for one in variables if one not in getattr(given, "variables", ())]
+    if missing:
+        raise InputError(
+            f"{name}: expected a Dataset with {', '.join(variables)}; "
+            f"{type(given).__name__} has no {missing[0]}"
+        )
+
+
 def order_parameters(m: Any, R: Any, spikes: int) -> tuple[np.ndarray, np.ndarray]:
     """m (H, F) and R (H, H) as arrays, or InputError unless R - m m^T is physical."""
     m = real_array("m", m, 2)
     R = real_array("R", R, 2)
     if m.shape[1] != spikes:
         raise InputError(f"m: expected {spikes} columns, one a spike of the prior, got {m.shape}")
+    if m.shape[0] == 0:
+        raise InputError("m: expected at least one row, one for each head, got none")
     if R.shape != (m.shape[0], m.shape[0]):
         raise InputError(f"R: expected shape {(m.shape[0],) * 2} to fit m {m.shape}, got {R.shape}")
     if max(np.max(np.abs(m)), np.max(np.abs(R))) > LARGEST:

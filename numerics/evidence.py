@@ -16,7 +16,7 @@ from scipy import special
 
 from derivations.bayes_risk import kernels
 from numerics.errors import InputError
-from numerics.priors import Prior
+from numerics.priors import Prior, require_prior
 from numerics.quadrature.resolution import Resolution
 
 # Directions of the atoms below this share of the largest are rounding.
@@ -59,10 +59,7 @@ class Signal:
     @classmethod
     def of(cls, prior: Prior) -> Signal:
         """Rotate the spikes so that directions without any signal drop out."""
-        if not isinstance(prior, Prior):
-            raise InputError(
-                f"prior: expected FiniteSupport or GaussianPrior, got {type(prior).__name__}"
-            )
+        require_prior(prior)
         whole = prior.components()
         kept = whole.odds > 0
         mean = whole.mean[kept]

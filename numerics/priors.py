@@ -119,6 +119,14 @@ class GaussianPrior:
 Prior = FiniteSupport | GaussianPrior
 
 
+def require_prior(given: Any) -> None:
+    """InputError unless ``given`` is a law of theta."""
+    if not isinstance(given, Prior):
+        raise InputError(
+            f"prior: expected FiniteSupport or GaussianPrior, got {type(given).__name__}"
+        )
+
+
 def flipped_spikes(strengths: Any, mean: Any = None) -> FiniteSupport:
     """Atoms mean + (+-s_1, ..., +-s_F) with equal odds: 2^F of them."""
     strengths = real_array("strengths", strengths, 1)

@@ -21,7 +21,7 @@ from numerics.checks import (
 from numerics.errors import AccuracyWarning, InputError
 from numerics.estimate import Estimate
 from numerics.lengths import SequenceLength
-from numerics.priors import Prior
+from numerics.priors import Prior, require_prior
 from numerics.quadrature import all_tokens, engines
 from numerics.quadrature.logits import LogitLaw, Response
 from numerics.quadrature.sobol import replicated
@@ -100,6 +100,15 @@ def unpacked(flat, shape, error, method, evaluations) -> Gradient:
     )
 
 
+def require_risk(given: Any) -> None:
+    """InputError unless ``given`` is a population risk."""
+    if not isinstance(given, PopulationRisk):
+        raise InputError(
+            f"risk: expected a PopulationRisk, made by hf.PopulationRisk(act, prior, tokens), "
+            f"got {type(given).__name__}"
+        )
+
+
 class PopulationRisk:
     """The population risk E(m, R) of an activation, D -> infinity (docs/model.md sections 2 to 5).
 
@@ -114,8 +123,7 @@ class PopulationRisk:
         self, kernels: ModuleType, prior: Prior, tokens: Any, rtol: float = 1e-8, seed: int = 0
     ):
         self.kernels = kernels
-        if not hasattr(prior, "components"):
-            raise InputError(f"prior: expected FiniteSupport or GaussianPrior, got {prior!r}")
+        require_prior(prior)
         self.prior = prior
         self.length = SequenceLength.of(tokens)
         self.rtol = positive("rtol", rtol)

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from numerics.bayes import bayes_risk
+from numerics.checks import require_dataset
 from numerics.continuation.branch import Point
 from numerics.continuation.event import Event
 from numerics.continuation.heads import Heads
@@ -70,6 +71,7 @@ def dataset_of(
 
 def branch_events(data: xr.Dataset) -> list[Event]:
     """The events of a branch, in order, from what ``continue_fixed_point`` returned or wrote."""
+    require_dataset("data", data, "risk")
     events = []
     for i in range(data.sizes.get("event", 0)):
         one = data.isel(event=i)

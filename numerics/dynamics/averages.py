@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 from scipy.optimize import linear_sum_assignment
 
+from numerics.checks import require_dataset
 from numerics.dynamics.plateaus import times
 from numerics.errors import InputError
 from numerics.statistics import family_bound
@@ -233,6 +234,8 @@ def _finite(values: np.ndarray) -> np.ndarray:
 
 
 def _same_times(flow: xr.Dataset, sgd: xr.Dataset) -> np.ndarray:
+    for name, data in (("flow", flow), ("sgd", sgd)):
+        require_dataset(name, data, "time", "m", "R")
     tau, other = times(flow["time"].values), times(sgd["time"].values)
     if tau.shape != other.shape or np.any(np.abs(tau - other) > ROUNDING * tau[-1]):
         raise InputError(

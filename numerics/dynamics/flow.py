@@ -22,7 +22,7 @@ from numerics.dynamics.integrate import METHODS, Curve, trajectory
 from numerics.dynamics.state import State
 from numerics.dynamics.vector_field import GridTooLarge, VectorField
 from numerics.errors import InputError
-from numerics.risk import PopulationRisk
+from numerics.risk import PopulationRisk, require_risk
 from numerics.threads import one_thread
 
 # The ladder: every other rung is this much coarser in tolerance than the finest.
@@ -78,6 +78,7 @@ def gradient_flow(
     R - m m^T. A trajectory that cannot go on ends there: the attribute status says when and why,
     and what was computed is kept. Raises InputError for bad input (docs/model.md section 7).
     """
+    require_risk(risk)
     settings = Settings(
         risk=risk,
         start=State.of(risk.kernels, risk.prior.spikes, m0, R0, beta0, gain0),

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from numerics.dynamics.state import TAU, State
-from numerics.risk import PopulationRisk
+from numerics.risk import PopulationRisk, require_risk
 from numerics.saddles.second import Coordinates, SecondDerivatives, carried
 
 # Where the eigenvectors are closer to dependent than this, first-order errors say nothing.
@@ -41,6 +41,7 @@ def flow_jacobian(
     coordinates. jacobian (row, column): the matrix itself, its entries' error an attribute. Raises
     InputError for bad input (docs/model.md section 8).
     """
+    require_risk(risk)
     state = State.of(risk.kernels, risk.prior.spikes, m, R, beta, gain)
     coordinates = Coordinates(*state.m.shape)
     found = carried(risk, state, lambda second: _jacobian(risk.kernels, state, second).ravel())

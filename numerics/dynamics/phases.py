@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from numerics.checks import real_array
+from numerics.checks import real_array, require_dataset
 from numerics.directions import Directions, directions
 from numerics.dynamics.plateaus import LEAST_DROP, Plateau, plateaus, rises, times
 from numerics.errors import InputError
-from numerics.priors import Prior
+from numerics.priors import Prior, require_prior
 
 # Heads are apart when their distance is above this share of the size of what it is held against.
 SPREAD = 0.1
@@ -74,9 +74,8 @@ def phases(flow: xr.Dataset, prior: Prior) -> Phases:
     Raises InputError for a flow that stopped before its last time or is not finite, has a wrong
     shape, or times that do not increase.
     """
-    for name in ("time", "m", "risk", "risk_error"):
-        if name not in flow:
-            raise InputError(f"{name}: expected a gradient flow with this variable, got none")
+    require_dataset("flow", flow, "time", "m", "risk", "risk_error")
+    require_prior(prior)
     tau = times(flow["time"].values)
     if np.isnan(flow["m"].values).any():
         raise InputError("m: the flow is nan at some times; give those it reached: known(flow)")

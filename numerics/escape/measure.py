@@ -17,7 +17,7 @@ from numerics.escape.dataset import Measured
 from numerics.escape.law import LinearEscape
 from numerics.escape.saddle import Saddle
 from numerics.escape.survival import Times, crossing, observed
-from numerics.risk import PopulationRisk
+from numerics.risk import PopulationRisk, require_risk
 from numerics.saddles.fixed_points import FixedPoint
 from numerics.sgd import simulate
 
@@ -61,6 +61,12 @@ def escape_times(
     learning_rate, and (L + the largest |theta|^2) / D. Raises InputError for bad input and for a
     point from which nothing escapes.
     """
+    require_risk(risk)
+    if not isinstance(point, FixedPoint):
+        raise InputError(
+            "point: expected a fixed point, such as hf.origin_fixed_point(risk, heads), "
+            f"got {type(point).__name__}"
+        )
     sizes = _dimensions(dimensions, risk, point)
     seeds, rate = count("seeds", seeds, least=0), positive("learning_rate", learning_rate)
     if 0 < seeds < LEAST_RUNS:

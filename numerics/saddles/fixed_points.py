@@ -19,7 +19,7 @@ from numerics.dynamics.vector_field import GridTooLarge
 from numerics.errors import InputError
 from numerics.estimate import Estimate
 from numerics.priors import FiniteSupport
-from numerics.risk import Gradient, PopulationRisk
+from numerics.risk import Gradient, PopulationRisk, require_risk
 from numerics.saddles.flat import Flat, flat_modes, is_flat
 from numerics.saddles.hessian import coordinates, weight_gradient
 from numerics.saddles.second import MOST_GRID_NODES
@@ -235,7 +235,8 @@ def same_point(one: FixedPoint, other: FixedPoint) -> bool:
 
 
 def require_fixed(risk: Any) -> None:
-    """InputError for an activation whose biases or gain are trained."""
+    """InputError for what is no risk, and for an activation whose biases or gain are trained."""
+    require_risk(risk)
     if risk.kernels.FREE_BIAS or risk.kernels.FREE_GAIN:
         raise InputError(
             "fixed points: free biases and a free gain are not searched; give the activation a "

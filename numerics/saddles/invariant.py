@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from numerics.dynamics.state import State
-from numerics.risk import PopulationRisk
+from numerics.risk import PopulationRisk, require_risk
 from numerics.saddles.hessian import hessian
 from numerics.saddles.spectrum import SAME
 
@@ -64,6 +64,7 @@ def equal_heads(
     >>> round(pair.eigenvalue, 6)  # -(2/H) V (L-1) (L-2) / L^3 with V = 6.25
     -0.6
     """
+    require_risk(risk)
     state = State.of(risk.kernels, risk.prior.spikes, m, R, beta, gain)
     together = groups(state)
     if not together:

@@ -13,7 +13,7 @@ import xarray as xr
 from numerics.checks import count
 from numerics.dynamics.state import State
 from numerics.errors import InputError
-from numerics.risk import PopulationRisk
+from numerics.risk import PopulationRisk, require_risk
 from numerics.saddles.hessian import Hessian, hessian
 
 # Heads closer than this, relative to their size, are the same vector.
@@ -45,6 +45,7 @@ def weight_spectrum(
     the dimension, multiplicities add up to H D. Raises InputError for bad input
     (docs/model.md section 8).
     """
+    require_risk(risk)
     state = State.of(risk.kernels, risk.prior.spikes, m, R, beta, gain)
     found = hessian(risk, state)
     heads, width = found.frame.shape
