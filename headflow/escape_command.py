@@ -119,7 +119,9 @@ def _told(data: Any, point: Any) -> str:
         "",
         text_table(rows),
         "",
-        f"slope in ln D: law 1/(2 lambda) = {about['slope']:.5g}, flow {about['flow_slope']:.5g}",
+        "times are tau = steps * learning rate / D",
+        f"slope in ln D: law 1/(2 lambda) = {about['slope']:.5g} +- {about['slope_error']:.0e}, "
+        f"flow {about['flow_slope']:.5g} +- {about['flow_slope_error']:.0e}",
     ]
     if "sgd" in data:
         low, high = about["sgd_slope_low"], about["sgd_slope_high"]

@@ -11,7 +11,6 @@ from typing import Any
 from numerics.checks import count, positive, real_array
 from numerics.errors import InputError
 
-PLACES = ("atoms", "origin", "unspecialized", "random")
 # What a parameter without a default stands for where it is left out.
 REQUIRED = object()
 
@@ -78,8 +77,10 @@ def _tokens(given: Any) -> Any:
 
 
 def _place(given: Any) -> str:
-    if given not in PLACES:
-        raise InputError(f"at: expected one of {', '.join(PLACES)}, got {given!r}")
+    from numerics.saddles.places import PLACES
+
+    if given not in (*PLACES, "random"):
+        raise InputError(f"at: expected one of {', '.join(PLACES)}, random, got {given!r}")
     return str(given)
 
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from headflow.parameters import PARAMETERS
 from numerics.errors import InputError
 
@@ -44,24 +42,14 @@ def _model(p: Mapping[str, Any], seed: int) -> Any:
 def _point(p: Mapping[str, Any], seed: int) -> tuple[Any, Any]:
     """The point (m, R) that the parameters name."""
     from numerics.dynamics.starts import random_start
-    from numerics.priors import FiniteSupport
-    from numerics.saddles.fixed_points import unspecialized_fixed_point
+    from numerics.saddles.places import heads_at
 
-    prior, heads = p["prior"], p["heads"]
     if p["m"] is not None:
         return p["m"], p["R"]
     if p["at"] == "random":
         own = p["start_seed"] if p["start_seed"] is not None else seed
-        return random_start(heads, prior.spikes, p["dimension"], p["size"], own)
-    if p["at"] == "unspecialized":
-        found = unspecialized_fixed_point(_model(p, seed), heads)
-        return found.m, found.R
-    if p["at"] == "origin":
-        m = np.zeros((heads, prior.spikes))
-    elif isinstance(prior, FiniteSupport):
-        m = prior.support[prior.atoms_for(heads)]
-    else:
-        raise InputError("at: 'atoms' needs a prior with finitely many atoms")
+        return random_start(p["heads"], p["prior"].spikes, p["dimension"], p["size"], own)
+    m = heads_at(p["at"], _model(p, seed), p["heads"])
     return m, m @ m.T
 
 

@@ -21,11 +21,14 @@ from headflow.options import (
 from headflow.output import emit, given, text_table
 
 PlaceOpt = Annotated[
-    str, typer.Option(help="origin, unspecialized, atoms; or 'point' with --m and --R.")
+    str,
+    typer.Option(help="origin, unspecialized, atoms (most probable ones); or point: --m and --R."),
 ]
 # A gradient above this is none of rounding or of the accuracy of a fixed point.
 NO_FIXED_POINT = 1e-6
-PLACES = ("origin", "unspecialized", "atoms", "point")
+# Components of a mode on one line of a terminal.
+MOST_SHOWN = 6
+POINT = "point"
 
 
 @takes_activation
@@ -51,42 +54,37 @@ def spectrum(
     from headflow.inputs import read_matrix, read_point, read_prior, read_tokens
     from headflow.risk import PopulationRisk
     from numerics.errors import InputError
-    from numerics.saddles.fixed_points import unspecialized_fixed_point
+    from numerics.saddles.fixed_points import judged
+    from numerics.saddles.hessian import coordinates
+    from numerics.saddles.places import ORIGIN, PLACES, heads_at
 
-    if at not in PLACES:
-        raise InputError(f"at: expected one of {', '.join(PLACES)}, got {at!r}")
-    if (at == "point") != (m is not None and overlaps is not None):
+    if at not in (*PLACES, POINT):
+        raise InputError(f"at: expected one of {', '.join(PLACES)}, {POINT}, got {at!r}")
+    if (at == POINT) != (m is not None and overlaps is not None):
         raise InputError("at: give --m and --R with --at point, and only then")
     law = read_prior(prior)
     risk = PopulationRisk(given(act), law, read_tokens(tokens))
-    closed: dict[str, str] = {}
-    if at == "origin":
-        import numpy as np
-
-        closed = _closed(act)
-        alignments, gram = np.zeros((heads, law.spikes)), np.zeros((heads, heads))
-    elif at == "unspecialized":
-        point = unspecialized_fixed_point(risk, heads)
-        alignments, gram = point.m, point.R
+    closed = _closed(act) if at == ORIGIN else {}
+    if at == POINT:
+        alignments, gram = read_point(law, None, m, overlaps)
     else:
-        alignments, gram = read_point(law, "atoms" if at == "atoms" else None, m, overlaps)
+        alignments = heads_at(at, risk, heads)
+        gram = alignments @ alignments.T
     free = None if beta is None else read_matrix("beta", beta)
     found = weight_spectrum(risk, alignments, gram, dimension, beta=free, gain=gamma)
-    rows = [
-        {
-            "eigenvalue": f"{round(float(one.eigenvalue), 9) + 0.0:+.9f}",
-            "error": f"{float(one.error):.0e}",
-            "multiplicity": str(int(one.multiplicity)),
-            "block": str(one.block.values),
-        }
-        for one in (found.isel(mode=i) for i in range(found.sizes["mode"]))
-    ]
+    rows = [_mode_row(found.isel(mode=i)) for i in range(found.sizes["mode"])]
+    fixed = found.attrs["gradient"] <= NO_FIXED_POINT
+    verdict = None
+    if fixed and free is None and gamma is None:
+        verdict = judged(risk, coordinates(alignments, gram), gram).verdict
     lines = [f"{name}: {text}" for name, text in closed.items()]
     if closed:
         lines.append("(H heads, L tokens, V and mu: variance and mean of theta along the mode)")
     lines += [text_table(rows), f"|gradient| = {found.attrs['gradient']:.2e}"]
-    if found.attrs["gradient"] > NO_FIXED_POINT:
+    if not fixed:
         lines.append("this is no fixed point: the eigenvalues are curvatures of the risk there")
+    elif verdict is not None:
+        lines.append(f"fixed point: {verdict}")
     if dimension is None:
         lines.append("multiplicity of noise directions: for one of them; give --dimension for all")
     result = {
@@ -94,6 +92,7 @@ def spectrum(
         "m": alignments,
         "R": gram,
         "gradient": found.attrs["gradient"],
+        "verdict": verdict,
         **{name: found[name].values.tolist() for name in found.data_vars},
     }
     result["m"], result["R"] = (_listed(result[name]) for name in ("m", "R"))
@@ -147,6 +146,21 @@ def fixed_points(
         for point in found
     ]
     emit(result, text_table(rows), as_json, out)
+
+
+def _mode_row(one: Any) -> dict[str, str]:
+    """One mode; its part along the spikes, a group for each head, where that fits a line."""
+    row = {
+        "eigenvalue": f"{round(float(one.eigenvalue), 9) + 0.0:+.9f}",
+        "error": f"{float(one.error):.0e}",
+        "multiplicity": str(int(one.multiplicity)),
+        "block": str(one.block.values),
+    }
+    heads = one.pattern.values.round(2)
+    if heads.size <= MOST_SHOWN:
+        shown = " | ".join(" ".join(f"{part + 0.0:+.2f}" for part in head) for head in heads)
+        row["along spikes, head by head"] = "" if one.pattern.isnull().any() else shown
+    return row
 
 
 def _closed(act: Any) -> dict[str, str]:

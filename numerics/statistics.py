@@ -1,5 +1,5 @@
 # notation: alpha rate of false alarms of a whole family of comparisons.
-"""Means with their standard errors, and theory compared with them."""
+"""Means and shares with their errors, and theory compared with them."""
 
 from __future__ import annotations
 
@@ -160,3 +160,11 @@ def family_bound(scores: int, alpha: float, samples: int | None = None) -> float
     if samples is None:
         return float(stats.norm.isf(one / 2))
     return float(stats.t.isf(one / 2, count("samples", samples, least=2) - 1))
+
+
+def share_interval(successes: int, trials: int) -> tuple[float, float, float]:
+    """Share, and the ends of its 95% interval by Wilson; nan where there were no trials."""
+    if trials == 0:
+        return np.nan, np.nan, np.nan
+    ends = stats.binomtest(successes, trials).proportion_ci(0.95, method="wilson")
+    return successes / trials, float(ends.low), float(ends.high)

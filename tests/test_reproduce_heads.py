@@ -8,8 +8,9 @@ import pytest
 import xarray as xr
 
 from headflow.reproduce import excursions, pruning
-from headflow.reproduce.excursions import NUMBERS, followed, interval, record_times, taken
+from headflow.reproduce.excursions import NUMBERS, followed, record_times, taken
 from headflow.reproduce.pruning import SUMMARIES, pruned
+from numerics.statistics import share_interval
 
 SIGNS = np.array([[2.0, 1.5], [2.0, -1.5], [-2.0, 1.5], [-2.0, -1.5]])
 
@@ -32,12 +33,12 @@ def test_values_taken_are_those_of_the_signs():
 def test_wilson_interval_by_its_definition():
     # The ends are the p at which the observed share is z of its standard deviations away.
     for successes, trials in ((3, 11), (0, 7), (9, 9)):
-        share, low, high = interval(successes, trials)
+        share, low, high = share_interval(successes, trials)
         for p in (low, high):
             distance = (share - p) ** 2 * trials
             assert distance == pytest.approx(1.959963984540054**2 * p * (1 - p), abs=1e-12)
         assert low <= share <= high and low < high
-    assert np.isnan(interval(0, 0)).all()
+    assert np.isnan(share_interval(0, 0)).all()
 
 
 def test_a_start_from_which_a_head_moves():

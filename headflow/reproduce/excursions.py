@@ -6,16 +6,16 @@ from __future__ import annotations
 from math import factorial
 from typing import Any
 
-import matplotlib
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure
 
 from headflow.reproduce.claim import Claim
+from headflow.reproduce.excursions_figure import BAYES, complete, draw, moved
 from headflow.reproduce.work import Work
-from numerics.plots import COLOURS, STYLE, STYLES, svg_text
+from numerics.statistics import share_interval
 
-BAYES = "bayes-softmax"
+__all__ = ["claims", "draw", "run"]
+
 # Accuracy of the risk inside a flow, and of the flow's own steps. With steps ten times as exact the
 # first 17 starts that were compared have the same excursions, and heads are off by less than 0.1.
 RTOL, STEP_RTOL = 1e-4, 1e-3
@@ -23,12 +23,6 @@ RTOL, STEP_RTOL = 1e-4, 1e-3
 FIRST = 0.5
 # What is kept of a run beside the flow itself. Of several excursions the first one.
 NUMBERS = ("risk", "taken_first", "taken_last", "mover", "direction", "left_at", "joined_at")
-OUTCOMES = {
-    (True, True): "every value has a head, after an excursion",
-    (True, False): "every value has a head, no excursion",
-    (False, True): "a value has no head, after an excursion",
-    (False, False): "a value has no head, no excursion",
-}
 
 
 def record_times(time: float, records: int) -> np.ndarray:
@@ -128,34 +122,16 @@ def claims(data: xr.Dataset) -> list[Claim]:
     return found
 
 
-def interval(successes: int, trials: int) -> tuple[float, float, float]:
-    """Share, and the ends of its 95% interval by Wilson; nan where there were no trials."""
-    from scipy.stats import binomtest
-
-    if trials == 0:
-        return np.nan, np.nan, np.nan
-    ends = binomtest(successes, trials).proportion_ci(0.95, method="wilson")
-    return successes / trials, float(ends.low), float(ends.high)
-
-
-def _moved(one: xr.Dataset) -> np.ndarray:
-    return np.isfinite(one.joined_at.values)
-
-
-def _complete(one: xr.Dataset) -> np.ndarray:
-    return np.asarray(one.taken_last.values == one.sizes["atom"])
-
-
 def _every_value(bayes: xr.Dataset) -> Claim:
     heads, values = bayes.sizes["head"], bayes.sizes["atom"]
-    complete = _complete(bayes)
-    share, low, high = interval(int(complete.sum()), complete.size)
+    filled = complete(bayes)
+    share, low, high = share_interval(int(filled.sum()), filled.size)
     # Values of equal norm: the closest one is that of the same signs, all being equally likely.
     chance = factorial(heads) / values**heads
     return Claim.of(
         "every value gets a head",
-        f"With bayes-softmax every value has a head of its own at the end in {complete.sum()} of "
-        f"{complete.size} starts (95% interval {low:.0%} to {high:.0%}), though random heads have "
+        f"With bayes-softmax every value has a head of its own at the end in {filled.sum()} of "
+        f"{filled.size} starts (95% interval {low:.0%} to {high:.0%}), though random heads have "
         f"that in {chance:.1%} of starts only.",
         (share, share - low),
         ">",
@@ -168,7 +144,7 @@ def _vacant(bayes: xr.Dataset) -> Claim:
     """Heads that move end where no head was."""
     from scipy.stats import t
 
-    one = bayes.isel(start=_moved(bayes))
+    one = bayes.isel(start=moved(bayes))
     gained = (one.taken_last - one.taken_first).values
     number = gained.size
     mean = error = first = last = np.nan
@@ -193,91 +169,17 @@ def _vacant(bayes: xr.Dataset) -> Claim:
 
 def _more_often(bayes: xr.Dataset, softmax: xr.Dataset) -> Claim:
     """Where each head is needed elsewhere heads move; softmax heads stay where they are."""
-    own, other = (interval(int(_moved(one).sum()), one.sizes["start"]) for one in (bayes, softmax))
+    own, other = (
+        share_interval(int(moved(one).sum()), one.sizes["start"]) for one in (bayes, softmax)
+    )
     told = [f"{share:.0%} ({low:.0%} to {high:.0%})" for share, low, high in (own, other)]
     return Claim.of(
         "excursions are more frequent with bayes-softmax",
         f"Heads make an excursion in {told[0]} of {bayes.sizes['start']} starts with "
         f"bayes-softmax, in {told[1]} with softmax, of whose starts "
-        f"{int((~_complete(softmax)).sum())} end with a value that has no head.",
+        f"{int((~complete(softmax)).sum())} end with a value that has no head.",
         (own[0], own[0] - own[1]),
         ">",
         (other[0], other[2] - other[0]),
         "share with softmax; errors are the ends of 95% intervals",
-    )
-
-
-def draw(data: xr.Dataset) -> str:
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(10.5, 5.4), layout="constrained")
-        left, right = figure.subplots(1, 2, width_ratios=[1, 1.3])
-        _outcomes(left, data)
-        _example(right, data.sel(activation=BAYES))
-        figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=2)
-        return svg_text(figure)
-
-
-def _outcomes(panel: Any, data: xr.Dataset) -> None:
-    """A bar for each activation, excursions below, with the interval of their share."""
-    names = [str(name) for name in data.activation.values]
-    below: np.ndarray = np.zeros(len(names))
-    looks = zip(COLOURS, ("//", "", "xx", ".."), strict=False)
-    order = sorted(OUTCOMES, key=lambda outcome: not outcome[1])
-    for outcome, (colour, hatch) in zip(order, looks, strict=True):
-        share = np.array(
-            [
-                np.mean((_complete(one) == outcome[0]) & (_moved(one) == outcome[1]))
-                for one in (data.sel(activation=name) for name in names)
-            ]
-        )
-        if not share.any():
-            continue
-        panel.bar(
-            names,
-            share,
-            0.55,
-            bottom=below,
-            color=colour,
-            alpha=0.75,
-            hatch=hatch,
-            edgecolor="black",
-            label=OUTCOMES[outcome],
-        )
-        below = below + share
-    for i, name in enumerate(names):
-        moved = _moved(data.sel(activation=name))
-        middle, low, high = interval(int(moved.sum()), moved.size)
-        panel.errorbar(i, middle, [[middle - low], [high - middle]], color="black", capsize=6)
-    panel.set(ylabel="share of starts", ylim=(0, 1), xlim=(-0.6, len(names) - 0.4))
-    panel.grid(axis="x", visible=False)
-
-
-def _example(panel: Any, bayes: xr.Dataset) -> None:
-    """The first start in which a head moves to a value that had none."""
-    panel.set(xlabel=r"flow time $\tau$ = steps × learning rate / D", xscale="log")
-    found = np.flatnonzero(_moved(bayes) & (bayes.taken_last > bayes.taken_first).values)
-    if found.size == 0:
-        return
-    one = bayes.isel(start=int(found[0]))
-    mode, mover = int(one.direction), int(one.mover)
-    along = (one.m @ one.singular.isel(mode=mode)).transpose("head", "time").values
-    tau = one.time.values
-    for h, line in enumerate(along):
-        # The start, at 0, has no place on a logarithmic axis.
-        panel.plot(
-            tau[1:],
-            line[1:],
-            color=COLOURS[h],
-            linestyle=STYLES[h],
-            linewidth=3.5 if h == mover else 1.6,
-            label=f"head {h + 1}",
-        )
-    marks = {"leaves its group": (one.left_at, "o"), "joins the other": (one.joined_at, "s")}
-    for label, (at, marker) in marks.items():
-        height = float(np.interp(float(at), tau, along[mover]))
-        panel.plot(at, height, marker, color="black", markersize=9, fillstyle="none", label=label)
-    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, fontsize=10)
-    panel.set(
-        ylabel=f"alignment of each head along direction {mode + 1}",
-        title=f"{BAYES}, start {int(one.start)}: head {mover + 1} moves",
     )

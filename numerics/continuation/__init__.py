@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from numerics.checks import count
-from numerics.continuation.begin import UNSPECIALIZED, starting_heads
+from numerics.continuation.begin import starting_heads
 from numerics.continuation.dataset import branch_events, dataset_of
 from numerics.continuation.event import Event
 from numerics.continuation.heads import Heads, RiskAt, remembered
@@ -28,6 +28,7 @@ from numerics.continuation.run import (
 )
 from numerics.continuation.system import Unreachable
 from numerics.errors import InputError
+from numerics.saddles.places import UNSPECIALIZED
 
 __all__ = ["Event", "RiskAt", "branch_events", "continue_heads", "switch_heads"]
 

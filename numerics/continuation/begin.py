@@ -10,7 +10,6 @@ import numpy as np
 from numerics.checks import count
 from numerics.dynamics.vector_field import GridTooLarge
 from numerics.errors import InputError
-from numerics.priors import FiniteSupport
 from numerics.risk import PopulationRisk
 from numerics.saddles.descent import descended
 from numerics.saddles.fixed_points import (
@@ -18,12 +17,9 @@ from numerics.saddles.fixed_points import (
     FixedPoint,
     require_fixed,
     residual_of,
-    unspecialized_fixed_point,
 )
 from numerics.saddles.hessian import coordinates
-
-UNSPECIALIZED, ORIGIN, ATOMS = "unspecialized", "origin", "atoms"
-STARTS = (UNSPECIALIZED, ORIGIN, ATOMS)
+from numerics.saddles.places import ATOMS, PLACES, heads_at
 
 
 def starting_heads(risk: PopulationRisk, heads: Any, start_from: Any) -> np.ndarray:
@@ -40,19 +36,12 @@ def starting_heads(risk: PopulationRisk, heads: Any, start_from: Any) -> np.ndar
         if m.shape[1] != risk.prior.spikes:
             raise InputError(f"start_from: expected {risk.prior.spikes} spikes, got {m.shape[1]}")
         return _fixed(risk, coordinates(m, R))
-    heads = count("heads", heads)
-    if start_from == UNSPECIALIZED:
-        return unspecialized_fixed_point(risk, heads).m
-    if start_from == ORIGIN:
-        return _fixed(risk, np.zeros((heads, risk.prior.spikes)))
-    if start_from != ATOMS:
+    if start_from not in PLACES:
         raise InputError(
-            f"start_from: expected one of {', '.join(STARTS)} or a FixedPoint, got {start_from!r}"
+            f"start_from: expected one of {', '.join(PLACES)} or a FixedPoint, got {start_from!r}"
         )
-    if not isinstance(risk.prior, FiniteSupport):
-        raise InputError("start_from: atoms needs a prior with finitely many atoms")
-    m = risk.prior.support[risk.prior.atoms_for(heads)]
-    return descended(risk, m)
+    m = heads_at(start_from, risk, heads)
+    return descended(risk, m) if start_from == ATOMS else _fixed(risk, m)
 
 
 def _fixed(risk: PopulationRisk, k: np.ndarray) -> np.ndarray:

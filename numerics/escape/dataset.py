@@ -33,7 +33,7 @@ class Measured:
 
     def dataset(self, configuration: Mapping[str, Any]) -> xr.Dataset:
         """As ``escape_times`` describes it."""
-        D, law = self.dimensions, self.law
+        D, law, weights = self.dimensions, self.law, slope_weights(self.dimensions)
         values = {
             "predicted": (law.quantile(0.5, D), "median escape time of the linear law"),
             "predicted_mean": (law.mean(D), "mean escape time of the linear law"),
@@ -49,7 +49,9 @@ class Measured:
             "rate_error": self.saddle.rate_error,
             "modes": law.modes,
             "slope": law.slope,
-            "flow_slope": float(self.flows[:, 0] @ slope_weights(D)),
+            "slope_error": law.slope * self.saddle.rate_error / self.saddle.rate,
+            "flow_slope": float(self.flows[:, 0] @ weights),
+            "flow_slope_error": float(self.flows[:, 1] @ np.abs(weights)),
         }
         if self.runs:
             more, found = self._of_runs()

@@ -56,7 +56,8 @@ def escape_times(
     median start, with flow_error; sgd, the Kaplan-Meier median over runs, with its 95% interval
     sgd_low, sgd_high. Over dimension and seed: time, censored (a run that did not escape by the
     end, or diverged: its time is how long it was seen). Attributes: rate, rate_error, modes,
-    slope = 1 / (2 rate), flow_slope, sgd_slope with sgd_slope_low, sgd_slope_high, status.
+    slope = 1 / (2 rate) and flow_slope, each with its _error, sgd_slope with sgd_slope_low and
+    sgd_slope_high, status.
     The law holds for D to infinity and a small learning rate; corrections are of relative order
     learning_rate, and (L + the largest |theta|^2) / D. Raises InputError for bad input and for a
     point from which nothing escapes.
