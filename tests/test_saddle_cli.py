@@ -20,6 +20,18 @@ def test_hessian_and_flow_jacobian_are_told_apart():
     told = json.loads(done.stdout)
     assert sorted(told["eigenvalue"]) == pytest.approx([4, 6], abs=1e-9)
     assert [row[0] for row in told["flow_jacobian"]] == pytest.approx([-6, -8], abs=1e-9)
+    assert told["verdict"] == "minimum"
+
+
+def test_spectrum_says_what_the_point_is():
+    """theta = +-2.5 and two heads at 0, of which each has V (L-1)(L-2) / L^3 times -2/H."""
+    done = run("spectrum", "softmax", "--at", "origin", "--prior", "flipped:2.5")
+    assert done.returncode == 0, done.stderr
+    (together,) = (line for line in done.stdout.splitlines() if "heads together" in line)
+    (apart,) = (line for line in done.stdout.splitlines() if "heads against" in line)
+    assert together.endswith("+0.71 | +0.71")
+    assert apart.startswith("-0.600000000") and apart.endswith("+0.71 | -0.71")
+    assert "fixed point: saddle of index 2" in done.stdout
 
 
 def test_escape_writes_what_it_prints(tmp_path):
