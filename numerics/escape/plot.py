@@ -42,12 +42,12 @@ def escape_figure(data: xr.Dataset) -> str:
             data.flow_error,
             color=COLOURS[1],
             marker="s",
-            markersize=7,
+            markersize=9,
             markerfacecolor="white",
             linestyle="none",
             label=f"gradient flow, slope {data.attrs['flow_slope']:.3g}",
         )
-        axes.set_xticks(D, [_power(one) for one in D])
+        axes.set_xticks(D, _labels(D))
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_xlim(D[0] / 1.5, D[-1] * 1.5)
         axes.set_ylim(bottom=0)
@@ -81,8 +81,9 @@ def _runs(axes: Any, D: np.ndarray, data: xr.Dataset) -> None:
     )
 
 
-def _power(number: float) -> str:
-    exponent = np.log10(number)
-    if abs(exponent - round(exponent)) < 1e-9:
-        return f"$10^{{{round(exponent)}}}$"
-    return f"{number:,.0f}".replace(",", " ")
+def _labels(D: np.ndarray) -> list[str]:
+    """Powers of ten as such where there is nothing else."""
+    exponents = np.log10(D)
+    if np.all(np.abs(exponents - exponents.round()) < 1e-9):
+        return [f"$10^{{{exponent:.0f}}}$" for exponent in exponents]
+    return [f"{one:,.0f}".replace(",", " ") for one in D]
