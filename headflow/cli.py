@@ -32,7 +32,17 @@ from headflow.options import (
     TokensOpt,
     takes_activation,
 )
-from headflow.output import GO_ON, emit, fail, given, progress_bar, refuse, share_bar, text_table
+from headflow.output import (
+    GO_ON,
+    busy,
+    emit,
+    fail,
+    given,
+    progress_bar,
+    refuse,
+    share_bar,
+    text_table,
+)
 
 app = typer.Typer(
     name="headflow",
@@ -117,7 +127,8 @@ def derive(
             write(Derived(member), folder)
         write_bayes_risk(folder)
         return
-    derived = require_holds(Derived(act))
+    with busy("deriving, and checking each step by numbers"):
+        derived = require_holds(Derived(act))
     where = write(derived, folder)
     result = {
         "activation": act.definition(),

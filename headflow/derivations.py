@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headflow.output import fail
+from headflow.output import busy, fail
 from headflow.store import folder_name, require_writable, write_whole
 from theory import bayes_codegen, bayes_rendering
 from theory.activation import Activation
@@ -64,7 +64,8 @@ def print_document(activation: Activation, form: str, out: Path | None) -> None:
     writer(form)
     if out is not None:
         require_writable(out.parent)
-    text = require_holds(Derived(activation)).document(form)
+    with busy("deriving, and checking each step by numbers"):
+        text = require_holds(Derived(activation)).document(form)
     if out is None:
         print(text, end="")
         return

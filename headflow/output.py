@@ -75,6 +75,15 @@ def progress_bar(items: list[Any], what: str) -> Iterator[Any]:
 
 
 @contextmanager
+def busy(what: str) -> Iterator[None]:
+    """Say on a terminal's stderr what goes on, for work of some seconds whose share is unknown."""
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
+
+
+@contextmanager
 def share_bar(what: str) -> Iterator[Callable[[float], None]]:
     """A progress bar on stderr that is told the share done, from 0 to 1, and starts when it is."""
     from rich.console import Console

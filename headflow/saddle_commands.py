@@ -18,7 +18,7 @@ from headflow.options import (
     TokensOpt,
     takes_activation,
 )
-from headflow.output import emit, given, text_table
+from headflow.output import busy, emit, given, text_table
 
 PlaceOpt = Annotated[
     str,
@@ -120,7 +120,8 @@ def fixed_points(
     from numerics.saddles.fixed_points import fixed_points as search
 
     risk = PopulationRisk(given(act), read_prior(prior), read_tokens(tokens), seed=seed)
-    found = search(risk, heads, seed, starts)
+    with busy("following starts to fixed points"):
+        found = search(risk, heads, seed, starts)
     rows = [
         {
             "risk": f"{point.risk.value:.9f}",
