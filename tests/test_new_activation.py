@@ -80,6 +80,6 @@ def test_what_cannot_be_trained_says_so():
     shares: list[float] = []
     found = train_all([kink, hf.activation("linear")], 1, 1.0, shares.append)
     assert found["kink"].startswith("not trained") and shares[-1] == 1.0
-    assert found["linear"].startswith("0.") and found["linear"].endswith("tau = 1)")
+    assert found["linear"].startswith("1.000") and found["linear"].endswith("tau = 1)")
     with pytest.raises(InputError, match="starts"):
         reached(hf.PopulationRisk("linear", hf.flipped_spikes([1.0]), 3), 1, starts=0)

@@ -29,8 +29,9 @@ from theory.tensors import along, both_sides
 DIFFERENCE = 1e-4
 ORIGIN_DIFFERENCES = (3e-4, 3e-5)
 EXACT, DIFFERENTIATED = 1e-10, 1e-6
-# Steps of a grid of normal logits, in standard deviations.
-GRIDS = (0.4, 0.3, 0.1, 0.025)
+# Grids of normal logits: the step in standard deviations, and a factor on logits and deviations by
+# which they stay where a sharp activation bends little. All cost the same.
+GRIDS = ((0.4, 1.0), (0.3, 1.0), (0.3, 0.25), (0.3, 0.0625))
 
 # An asymmetric Gaussian point for two heads: means, covariances of relevant and noise token.
 _MEANS = {sym.RELEVANT: (0.7, -0.35), sym.NOISE: (-0.2, 0.15)}
@@ -94,18 +95,18 @@ def check(step: Step, activation: Activation) -> Check:
 
 
 def _derivative(step: Step, activation: Activation) -> Check:
-    """Both sides on the coarsest grid of logits that shows them equal.
+    """Both sides on the first grid of logits that shows them equal.
 
-    A pole of the activation near the real line asks for a finer one. Sides that differ, and move no
-    more from grid to grid, are wrong.
+    A pole of the activation near the real line asks for a finer one, or for logits closer together.
+    Sides that differ, and move no more from grid to grid, are wrong.
     """
     return _first_that_holds(
         Check(
-            _difference(step, activation, grid),
-            _evaluator(activation, grid)(step.after),
+            _difference(step, activation, grid, scale),
+            _evaluator(activation, grid, scale)(step.after),
             DIFFERENTIATED,
         )
-        for grid in GRIDS
+        for grid, scale in GRIDS
     )
 
 
@@ -123,7 +124,8 @@ def _first_that_holds(finer: Iterator[Check]) -> Check:
 def _at_the_origin(step: Step, activation: Activation) -> Check:
     """Differences of the loss with all tokens and heads written out, against the counted one.
 
-    The longest that shows them equal: a short one loses digits, a long one misses a sharp bend.
+    The longest that shows them equal: a short one loses digits, a long one misses a sharp bend. Two
+    lengths leave out the first term of what a bend adds (Richardson).
     """
     values = {sym.H: HEADS, sym.L: TOKENS, sym.gain: sp.Rational(4, 5), **activation.values}
     gamma = float(sp.sympify(op.gain(activation)).subs(values))
@@ -141,7 +143,8 @@ def _at_the_origin(step: Step, activation: Activation) -> Check:
 
     right = float(step.after.subs(values).evalf())
     return _first_that_holds(
-        Check(differences(size), right, DIFFERENTIATED) for size in ORIGIN_DIFFERENCES
+        Check((4 * differences(size) - differences(2 * size)) / 3, right, DIFFERENTIATED)
+        for size in ORIGIN_DIFFERENCES
     )
 
 
@@ -166,11 +169,11 @@ def _is_free(expression: sp.Expr, index: sp.Symbol) -> bool:
     return index in expression.free_symbols
 
 
-def _difference(step: Step, activation: Activation, grid: float) -> float:
+def _difference(step: Step, activation: Activation, grid: float, scale: float) -> float:
     values = []
-    for sign in (1, -1):
-        mean, covariance = np.array(_MEANS[step.density]), np.array(_COVARIANCES[step.density])
-        shift = sign * DIFFERENCE
+    size = DIFFERENCE * (scale if step.relation == "mean" else scale**2)
+    for shift in (size, -size):
+        mean, covariance = _point(step.density, scale)
         if step.relation == "mean":
             mean[step.heads[0] - 1] += shift
         else:
@@ -179,12 +182,18 @@ def _difference(step: Step, activation: Activation, grid: float) -> float:
             if first != second:
                 covariance[second, first] += shift
         changed = {step.density: (mean, covariance)}
-        values.append(_evaluator(activation, grid, changed)(step.before))
-    return (values[0] - values[1]) / (2 * DIFFERENCE)
+        values.append(_evaluator(activation, grid, scale, changed)(step.before))
+    return (values[0] - values[1]) / (2 * size)
 
 
-def _evaluator(activation: Activation, grid: float, changed: dict | None = None) -> Evaluator:
-    laws = {d: (np.array(_MEANS[d]), np.array(_COVARIANCES[d])) for d in _MEANS} | (changed or {})
+def _point(density: sp.Basic, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    return scale * np.array(_MEANS[density]), scale**2 * np.array(_COVARIANCES[density])
+
+
+def _evaluator(
+    activation: Activation, grid: float, scale: float, changed: dict | None = None
+) -> Evaluator:
+    laws = {density: _point(density, scale) for density in _MEANS} | (changed or {})
     relevant, noise = (
         normal_law(mean, covariance, grid)
         for mean, covariance in (laws[sym.RELEVANT], laws[sym.NOISE])

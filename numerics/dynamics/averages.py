@@ -235,7 +235,7 @@ def _finite(values: np.ndarray) -> np.ndarray:
 
 def _same_times(flow: xr.Dataset, sgd: xr.Dataset) -> np.ndarray:
     for name, data in (("flow", flow), ("sgd", sgd)):
-        require_dataset(name, data, "time", "m", "R")
+        require_dataset(name, data, "time")
     tau, other = times(flow["time"].values), times(sgd["time"].values)
     if tau.shape != other.shape or np.any(np.abs(tau - other) > ROUNDING * tau[-1]):
         raise InputError(
