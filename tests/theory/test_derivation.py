@@ -21,7 +21,7 @@ ACTIVATIONS = [
     hf.Activation("squares", score="x*exp(x)", normalizer="1+x^2", power=2, bias="norm+free"),
     hf.Activation("joint-cosh", score="exp(x)", normalizer="cosh(x)", scope="heads", offset="1/2"),
     # A pole beside the real line; a lift that decays slowly to the left.
-    hf.Activation("lorentzian", score="1/(1+x^2)", scope="none"),
+    hf.Activation("lorentzian", score="1/(1+100*x^2)", scope="none"),
     hf.Activation("root", score="exp(x)", power="1/2", offset=1),
 ]
 
