@@ -59,7 +59,7 @@ _ACTIVATION = {
         str | None,
         typer.Argument(help="Catalogue name, or a score in x such as 'log(1+exp(x))'."),
     ],
-    "scope": Annotated[str | None, typer.Option(help="none, tokens or heads.")],
+    "scope": Annotated[str | None, typer.Option(help="none, tokens (if not given) or heads.")],
     "offset": Annotated[str | None, typer.Option(help="Offset c >= 0, or in --param names.")],
     "power": Annotated[str | None, typer.Option(help="Power p > 0 of the denominator.")],
     "normalizer": Annotated[str | None, typer.Option(help="Normalizer in x; default the score.")],

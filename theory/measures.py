@@ -134,7 +134,9 @@ class Evaluator:
             logs = self.logs.reshape(shape)
             is_log = variable in (sym.s, sym.v)
             env[variable] = logs if is_log else np.exp(logs)
-            weights = weights * (self.logs[1] - self.logs[0]) * (1.0 if is_log else np.exp(logs))
+            # An array, too, where the integrand is a number.
+            measure = np.ones_like(logs) if is_log else np.exp(logs)
+            weights = weights * (self.logs[1] - self.logs[0]) * measure
             axes.append(axis)
         return np.sum(weights * self._value(e.function, env), axis=tuple(axes), keepdims=True)
 

@@ -22,6 +22,7 @@ ACTIVATIONS = [
     hf.Activation("joint-cosh", score="exp(x)", normalizer="cosh(x)", scope="heads", offset="1/2"),
     # A pole beside the real line; a lift that decays slowly to the left.
     hf.Activation("lorentzian", score="1/(1+100*x^2)", scope="none"),
+    hf.Activation("even", score="3"),
     hf.Activation("root", score="exp(x)", power="1/2", offset=1),
 ]
 
